@@ -105,8 +105,14 @@ class Looks:
             )
         return replace(options, level=look.level)
 
-    def recorded(self, run: ScoringRun) -> ScoringRun:
-        """The run with the looks at its study; this one is kept if it is new and the study is still rated."""
+    def recorded(self, run: ScoringRun, *, even_blind: bool = False) -> ScoringRun:
+        """The run with the looks at its study; this one is kept if it is new and the study is still rated.
+
+        Raises
+        ------
+        RelstudyError
+            where the study withholds figures yet (looks.blind), unless `even_blind`; the look is kept then, too
+        """
         rows = self.rows
         if run.facts.drawn is None and self.planned is None and rows.empty:
             return run
@@ -120,7 +126,11 @@ class Looks:
             # in one piece, so that two commands at once lose no look; a folder that may not be written to keeps none
             with contextlib.suppress(OSError), self.log.open("a", newline="", encoding="utf-8") as file:
                 file.write(new.to_csv(index=False, header=file.tell() == 0))
-        return replace(run, look=self.planned, looks=tuple(rows["ratings"].astype(int)))
+        looked = replace(run, look=self.planned, looks=tuple(rows["ratings"].astype(int)))
+        withheld = None if self.planned is None else self.planned.withheld(looked.verdict.settled)
+        if withheld is not None and not even_blind:
+            raise RelstudyError(withheld)
+        return looked
 
 
 def _planned(study: StudyTables, rows: pd.DataFrame, state: str) -> Look | None:
@@ -139,7 +149,7 @@ def _planned(study: StudyTables, rows: pd.DataFrame, state: str) -> Look | None:
     fractions = before["fraction"].fillna(now * (before["ratings"] / most).clip(upper=1.0)).cummax().tolist()
     kept = rows.loc[here, "bound"].dropna()
     bound = float(kept.iloc[0]) if len(kept) else next_bound([*fractions, now], bounds, plan.error, plan.rule)
-    return Look(plan.planned, answers, wanted, plan.error, plan.rule, (*fractions, now), (*bounds, bound))
+    return Look(plan.planned, answers, wanted, plan.error, plan.rule, (*fractions, now), (*bounds, bound), plan.blind)
 
 
 def _answers(study: StudyTables, plan: LookPlan) -> tuple[int, int] | None:

@@ -27,6 +27,7 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.saved import SavedComparison, is_saved_as, read_comparison
 from relstudy.analysis.verdict.within_groups import groups_of_run
+from relstudy.calibration.tables.decision import LookPlan
 from relstudy.calibration.tables.judgments import Judgments
 from relstudy.calibration.tables.study_tables import JUDGMENTS, InputFile, StudyTables, read_study_tables
 from relstudy.common.results.serialization import read_content, read_kept, write_kept
@@ -301,6 +302,20 @@ def run_of_study(
     refused = keep_run(run, scored.folder, scored.files)
     came = refused or f"The run is kept in {scored.folder / KEPT}."
     return looks.recorded(run), f"Recomputed{whose}: {'; '.join(differences)}. {came}"
+
+
+def answer_of_study(folder: Path, judgments: Path) -> tuple[ScoringRun, LookPlan | None]:
+    """The scoring run of a study that is still rated, and the looks that it plans; it is a look, and nothing else is
+    kept of it.
+
+    Parameters
+    ----------
+    judgments : of the ratings so far
+    """
+    scored = read_study_folder(folder, judgments)
+    looks = Looks.of(scored.study, folder)
+    options = looks.at_their_level(decided(scored.options, scored.study.decision))
+    return looks.recorded(score_study(scored, options), even_blind=True), scored.study.decision.looks
 
 
 def _in_order(result: ScoreResult, judgments: Judgments) -> bool:

@@ -37,15 +37,20 @@ if TYPE_CHECKING:
 NO_BREAK = "\u00a0"
 
 
-def html_of(page: Page) -> str:
-    """The page as one HTML text that needs nothing else."""
+def html_of(page: Page, *, part: bool = False) -> str:
+    """The page as one HTML text that needs nothing else.
+
+    Parameters
+    ----------
+    part : its sections alone, to be shown within another page
+    """
     environment = _environment()
     blocks = environment.get_template("blocks.html").module
     style = theme_choice_css() + "\n" + environment.get_template("page.css").render(title=_in_css(page.title))
     from markupsafe import Markup
 
     return environment.get_template("page.html").render(
-        page=page, style=Markup(style), version=_version(), show=_shower(blocks)
+        page=page, style=Markup(style), version=_version(), show=_shower(blocks), part=part
     )
 
 

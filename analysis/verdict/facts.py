@@ -36,6 +36,7 @@ class Look:
     error, rule : of claims over all looks, two-sided, and how it is spent
     fractions : of the answers wanted, at each look up to this one, rising
     bounds : of the statistic at these looks, in standard errors
+    blind : whether figures are withheld until the study can stop
     """
 
     planned: int
@@ -45,6 +46,7 @@ class Look:
     rule: Rule
     fractions: tuple[float, ...]
     bounds: tuple[float, ...]
+    blind: bool = False
 
     @property
     def number(self) -> int:
@@ -67,6 +69,20 @@ class Look:
     def name(self) -> str:
         """Which look of how many it is, in words."""
         return f"look {self.number} of {self.planned}" if self.number <= self.planned else f"look {self.number}"
+
+    def withheld(self, settled: bool) -> str | None:
+        """Why figures are not shown yet, in a sentence; None where they may be.
+
+        Parameters
+        ----------
+        settled : whether the study can stop
+        """
+        if not self.blind or settled or self.is_last:
+            return None
+        return (
+            f"Figures are withheld until the study can stop (looks.blind): {self.name}, "
+            f"{percent(self.fractions[-1])} of the answers wanted are in."
+        )
 
     def as_json(self) -> dict[str, Any]:
         """Plain JSON."""

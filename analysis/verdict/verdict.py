@@ -76,6 +76,7 @@ class Verdict:
     looks: str | None = None
     look: Look | None = None
     on_raters: tuple[str, ...] = ()
+    settled: bool = False
 
     def advice(self) -> list[str]:
         """The advice in sentences: the headline, the index, the choice, measures that point elsewhere, what nobody
@@ -202,6 +203,7 @@ def verdict_of(result: ScoreResult, facts: StudyFacts | None = None) -> Verdict:
         else sentences.at_look(result, ranked, look, settled),
         look,
         facts.on_raters,
+        settled,
     )
 
 

@@ -11,6 +11,7 @@ from relstudy.common.runtime.files import read_toml
 
 Rule = Literal["obrien-fleming", "pocock"]
 NONE = "none"
+ON_BOUND = ("nothing", "pause")
 RULES: tuple[str, ...] = (*get_args(Rule), NONE)
 
 
@@ -25,6 +26,8 @@ class LookPlan:
     rule : how the error is spent over the looks: late ("obrien-fleming") or evenly ("pocock")
     ratings_per_pair : answers that the study wants for each pair that is not in the base block
     folder : of study.toml, where the looks are kept
+    blind : whether figures are withheld until the study can stop
+    on_bound : "pause": the study is paused once it can stop; "nothing"
     """
 
     planned: int
@@ -32,6 +35,8 @@ class LookPlan:
     rule: Rule = "obrien-fleming"
     ratings_per_pair: int = 1
     folder: Path = Path()
+    blind: bool = False
+    on_bound: str = ON_BOUND[0]
 
 
 @dataclass(frozen=True)
@@ -79,10 +84,15 @@ def _looks(file: Path, content: dict[str, Any]) -> LookPlan | None:
         raise RelstudyError(f"{file}: looks.error is a number between 0 and 1, not {error!r}")
     if rule not in RULES:
         raise RelstudyError(f"{file}: looks.rule is one of {', '.join(RULES)}, not {rule!r}")
+    blind, on_bound = stated.get("blind", False), stated.get("on_bound", ON_BOUND[0])
+    if not isinstance(blind, bool):
+        raise RelstudyError(f"{file}: looks.blind is true or false, not {blind!r}")
+    if on_bound not in ON_BOUND:
+        raise RelstudyError(f"{file}: looks.on_bound is one of {', '.join(ON_BOUND)}, not {on_bound!r}")
     if rule == NONE:
         return None
     wanted = [each.get("ratings_per_pair", 1) for each in content.get("blocks", ()) if each.get("pairs") == "unique"]
-    return LookPlan(planned, float(error), rule, max(wanted, default=1), file.parent)
+    return LookPlan(planned, float(error), rule, max(wanted, default=1), file.parent, blind, on_bound)
 
 
 def _is_number(value: object) -> bool:

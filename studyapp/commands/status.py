@@ -35,6 +35,7 @@ class StatusOptions(CommandOptions):
     raters: bool = option(False, "One line for every rater.")
     insight: bool = option(False, "Agreement, use of the scale by source, and raters worth a look.")
     leases: bool = option(False, "Pages of unique pairs in raters' hands.")
+    answer: bool = option(False, "Compute which system the ratings so far speak for; with new ratings it is a look.")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -58,6 +59,7 @@ def status(folder: Path, options: StatusOptions, as_json: bool) -> None:
     \b
     Example:
       relstudy status my-study --raters
+      relstudy status my-study --answer
     """
     from relstudy.common.runtime.console import print_json
     from relstudy.studyapp.assignment.erasure import retention_notes
@@ -75,6 +77,11 @@ def status(folder: Path, options: StatusOptions, as_json: bool) -> None:
         with store.write() as connection:
             write_state(connection, options.state)
         record_command(store, "set state", options.state)
+    found = None
+    if options.answer:
+        from relstudy.studyapp.commands.answer import compute_answer
+
+        found = compute_answer(folder)
     now = study_status(store, study)
     with store.read() as connection:
         overdue = list(retention_notes(connection, study, folder))
@@ -86,8 +93,14 @@ def status(folder: Path, options: StatusOptions, as_json: bool) -> None:
             answer["insight"] = statistics.as_json()
         if leases is not None:
             answer["leases"] = [vars(lease) for lease in leases]
+        if found is not None:
+            answer["answer"] = found.as_json()
         print_json(answer)
         return
+    if found is not None:
+        for sentence in (found.headline, *found.sentences):
+            click.echo(sentence)
+        click.echo()
     print_progress(study.title, now)
     for sentence in unused_pairs_sentences(now.not_shown):
         click.echo(f"\n{sentence}.")

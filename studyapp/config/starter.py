@@ -231,6 +231,8 @@ LOOKS = """\
 planned = 5
 error = 0.05
 rule = "obrien-fleming"
+# blind = true                      # figures are withheld until the study can stop
+# on_bound = "pause"                # the study pauses itself then
 """
 
 

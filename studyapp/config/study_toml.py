@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from relstudy.calibration.tables.decision import RULES
+from relstudy.calibration.tables.decision import ON_BOUND, RULES
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.http import is_private
 from relstudy.common.tables.meaning.scales import SCALES, Scale, show_value
@@ -434,10 +434,12 @@ def read_analysis(check: TomlChecker, data: dict[str, Any]) -> AnalysisSettings:
 def check_looks(check: TomlChecker, data: dict[str, Any]) -> None:
     """Leave the faults of the table [looks] with `check`; `relstudy.calibration.tables.decision` reads it."""
     path = ("looks",)
-    check.keys(data, path, ("planned", "error", "rule"))
+    check.keys(data, path, ("planned", "error", "rule", "blind", "on_bound"))
     check.whole(data, path, "planned", 1, 1, 1000)
     check.number(data, path, "error", 0.05, 1e-6, 0.5)
     check.one_of(data, path, "rule", RULES[0], RULES)
+    check.yes(data, path, "blind", False)
+    check.one_of(data, path, "on_bound", ON_BOUND[0], ON_BOUND)
 
 
 def read_collection(check: TomlChecker, data: dict[str, Any]) -> CollectionSettings:

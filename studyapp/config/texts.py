@@ -306,6 +306,20 @@ ENGLISH: dict[str, str] = {
     "admin.limit.deadline": "Deadline: {most} (UTC).",
     "admin.limit.failed": "Besides these, {count} failed the attention checks and hold no place.",
     "admin.limit.reached": "It is reached: nobody new is taken in.",
+    "admin.tab.answer": "Answer",
+    "admin.answer.none": (
+        "No answer has been computed yet. It says which system the ratings so far speak for, and whether you can stop."
+    ),
+    "admin.answer.at": "Computed on {at} (UTC) from {ratings} ratings.",
+    "admin.answer.look": "Look {number} of {planned}: {share} % of the answers wanted are in.",
+    "admin.answer.compute": "Compute the answer now",
+    "admin.answer.counts": "With new ratings it counts as a look.",
+    "admin.answer.computing": "The answer is being computed. This page shows it when it is there.",
+    "admin.answer.page": "The first screen of the report",
+    "admin.answer.width": "How sure the answer is",
+    "admin.answer.width.note": (
+        "Half the width of the interval of the difference between the first two systems, at each answer."
+    ),
     "admin.figures": "The figures",
     "admin.state.open": "open",
     "admin.state.paused": "paused",

@@ -21,6 +21,7 @@ from relstudy.studyapp.config.accounts import Account, account_of_token
 from relstudy.studyapp.database.feed import NoCursorError
 from relstudy.studyapp.monitoring.changes import changes_after
 from relstudy.studyapp.monitoring.export import ratings_in_parts
+from relstudy.studyapp.monitoring.kept_answer import KeptAnswer
 from relstudy.studyapp.monitoring.status import study_status
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.admin.figures import ASK_AGAIN, are_few, forget_figures, kept_figures
@@ -87,6 +88,16 @@ def status() -> ResponseReturnValue:
     if kept is None:
         raise ServiceUnavailable(COUNTING, retry_after=ASK_AGAIN)
     return Response(kept.status_json, mimetype="application/json")
+
+
+@blueprint.get("/answer")
+@token_required("viewer")
+def answer() -> ResponseReturnValue:
+    """The answer as it was last computed; figures that the study withholds are not in it."""
+    kept = KeptAnswer.of(current_site().folder)
+    if kept is None:
+        abort(404, description="no answer has been computed yet; `relstudy status FOLDER --answer` does")
+    return jsonify(kept.as_json())
 
 
 @blueprint.get("/ratings")

@@ -20,7 +20,18 @@ from relstudy.studyapp.database.attempts import Limit
 from relstudy.studyapp.database.errors import DATABASE_ERRORS, classify_error
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web import api, large, pictures, preview, prolific_events
-from relstudy.studyapp.web.admin import access, audit, export, invite, leases, overview, raters_page, researchers, sso
+from relstudy.studyapp.web.admin import (
+    access,
+    answer,
+    audit,
+    export,
+    invite,
+    leases,
+    overview,
+    raters_page,
+    researchers,
+    sso,
+)
 from relstudy.studyapp.web.assets import serve_assets
 from relstudy.studyapp.web.log import StudyFlask, log, log_event, log_requests
 from relstudy.studyapp.web.rater import ending, entry, practice, rating, screening, withdrawal
@@ -121,7 +132,7 @@ def create_app(
     )
     for module in (
         *(entry, screening, rating, practice, ending, withdrawal, pictures, preview, prolific_events),
-        *(access, sso, overview, raters_page, leases, invite, export, audit, api),
+        *(access, sso, overview, answer, raters_page, leases, invite, export, audit, api),
     ):
         app.register_blueprint(module.blueprint)
     app.session_interface = Sessions()

@@ -27,6 +27,7 @@ from relstudy.studyapp.database.serving_lock import hold_as_server, one_prepares
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.traces import go_on_deleting
 from relstudy.studyapp.web.admin.access import make_setup_link
+from relstudy.studyapp.web.answering import PlannedLooks
 from relstudy.studyapp.web.app import HostAccess, create_app
 from relstudy.studyapp.web.notifier import Notifier, notifier_of
 from relstudy.studyapp.web.sign_on import require_proxy
@@ -51,6 +52,7 @@ class HostedStudy:
     store: Store
     mark: IO[str] | None = None
     notifier: Notifier | None = None
+    planned_looks: PlannedLooks | None = None
 
 
 class HostedStudies:
@@ -186,7 +188,10 @@ class HostedStudies:
         status = folder.stat()
         if notifier is not None and self._at_work:
             notifier.start()
-        return HostedStudy(folder, (status.st_dev, status.st_ino), study, app, store, mark, notifier)
+        planned_looks = PlannedLooks(folder)
+        if self._at_work:
+            planned_looks.start()
+        return HostedStudy(folder, (status.st_dev, status.st_ino), study, app, store, mark, notifier, planned_looks)
 
     def _has_owner(self) -> bool:
         """True if somebody can open every study with an account of the host."""
@@ -204,6 +209,8 @@ class HostedStudies:
                 continue
             if hosted.notifier is not None:
                 hosted.notifier.start()
+            if hosted.planned_looks is not None:
+                hosted.planned_looks.start()
         for work in (self._watch, self._delete):
             threading.Thread(target=work, daemon=True).start()
 
@@ -234,6 +241,8 @@ class HostedStudies:
         hosted = self._open.pop(name)
         if hosted.notifier is not None:
             hosted.notifier.stop()
+        if hosted.planned_looks is not None:
+            hosted.planned_looks.stop()
         hosted.store.dispose()
         if hosted.mark is not None:
             hosted.mark.close()

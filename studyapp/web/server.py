@@ -19,6 +19,7 @@ from relstudy.studyapp.database.serving_lock import (
 )
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web.admin.access import make_setup_link
+from relstudy.studyapp.web.answering import PlannedLooks
 from relstudy.studyapp.web.app import create_app
 from relstudy.studyapp.web.listening import announce, listen, make_worker, shown_address
 from relstudy.studyapp.web.mount import mounted, path_of
@@ -88,6 +89,7 @@ def _run(folder: Path, server: ServerOptions, secure: bool | None, reset_admin: 
         keep_deleting(folder, app.extensions["relstudy"].gone)
         if notifier is not None:
             notifier.start()
+        PlannedLooks(folder).start()
         make_worker(mounted(app, path), listener, server).run()
 
     run_workers(work, server.workers)

@@ -297,7 +297,7 @@ def test_no_admin_page_has_a_barrier(rated_study: Callable[[], Any], tour: Tour)
     tour.look("overview")
     page.locator("summary").first.click()
     tour.look("overview with figures")
-    for name in ("raters", "handout", "invite", "export"):
+    for name in ("answer", "raters", "handout", "invite", "export"):
         page.goto(f"{served.base}/admin/{name}")
         tour.look(name)
     page.goto(f"{served.base}/admin/invite")

@@ -29,7 +29,7 @@ from relstudy.studyapp.web.site import current_site
 HOURS = 12
 IDLE_MINUTES = 60
 """Without a page opened or a form sent, a researcher is signed out; figures that renew themselves do not count."""
-RECORDED = ("state", "count")  # fields of forms that the log shows
+RECORDED = ("state", "look", "count")  # fields of forms that the log shows
 
 
 def find_account(name: str) -> tuple[Account, Path] | None:

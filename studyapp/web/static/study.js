@@ -421,6 +421,14 @@
     if (sure && !confirm(sure)) event.preventDefault();
   });
 
+  // --- the answer, as high as what it shows ----------------------------------------------------------------------
+  const frame = $("iframe.answer");
+  const fit = () => {
+    const inside = frame.contentDocument && frame.contentDocument.documentElement;
+    if (inside && inside.scrollHeight > 100) { frame.style.height = "auto"; frame.style.height = `${inside.scrollHeight + 2}px`; }
+  };
+  if (frame) { frame.addEventListener("load", fit); addEventListener("resize", fit); fit(); }
+
   // --- the researcher's figures, kept up to date while somebody looks --------------------------------------------
   const inHand = (part) => part.contains(document.activeElement) || $("details[open]", part);
   const renew = (part, fresh) => {

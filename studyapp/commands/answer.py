@@ -1,0 +1,152 @@
+"""The answer of a study that is still rated: export, calibrate, score, and keep what comes of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pandas as pd
+
+from relstudy.analysis.answers import answers_of_study
+from relstudy.analysis.pipeline import ScoringRun
+from relstudy.analysis.report.answers import answers_page, side_by_side_page
+from relstudy.analysis.report.layout import Page
+from relstudy.analysis.report.opening import answer_section
+from relstudy.analysis.report.rendering import html_of
+from relstudy.analysis.side_by_side import side_by_side_of_study
+from relstudy.analysis.study_run import answer_of_study
+from relstudy.calibration import pipeline
+from relstudy.calibration.tables.decision import LookPlan
+from relstudy.calibration.tables.ratings import read_ratings
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import write_text
+from relstudy.common.tables.formats.table_files import read_table, write_parts
+from relstudy.common.tables.meaning.study_folder import answers_file, is_side_by_side
+from relstudy.studyapp.assignment.versions import read_state, write_state
+from relstudy.studyapp.commands.opening import open_ratings
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.monitoring.audit_log import record_command
+from relstudy.studyapp.monitoring.export import ratings_in_parts
+from relstudy.studyapp.monitoring.kept_answer import ANSWER, KeptAnswer, computing, page_of
+
+WORK = "work"
+"""The folder in which ratings and judgments lie while the answer is computed."""
+LOWER = 10
+"""By how much a process that computes is nicer than those that raters wait for."""
+
+
+def compute_answer(folder: Path) -> KeptAnswer:
+    """Compute the answer of a study and keep it; a new state of the ratings is a look.
+
+    Where a bound is crossed and study.toml says so (looks.on_bound), the study is paused.
+
+    Raises
+    ------
+    RelstudyError
+        where another process computes it just now, or the study cannot be read
+    """
+    if hasattr(os, "nice"):
+        os.nice(LOWER)
+    study, store = open_ratings(folder)
+    with computing(folder) as free:
+        if not free:
+            raise RelstudyError(f"{folder}: the answer is being computed by another process; ask again soon")
+        before = KeptAnswer.of(folder)
+        work = folder / ANSWER / WORK
+        shutil.rmtree(work, ignore_errors=True)  # of one that was killed
+        ratings = _exported(study, store, work / "ratings.csv")
+        found = KeptAnswer(at=datetime.now(UTC).isoformat(timespec="seconds"), ratings=ratings, headline="")
+        plan: LookPlan | None = None
+        page: Page | None = None
+        try:
+            found, page, plan = _answer(folder, work, found)
+        except RelstudyError as error:
+            found, page = replace(found, headline=f"No answer yet: {error}"), None
+        shutil.rmtree(work)  # ratings lie nowhere but where people put them
+        if page is None or found.hidden:
+            page_of(folder).unlink(missing_ok=True)
+        else:
+            write_text(html_of(page, part=True), page_of(folder))
+        earlier = () if before is None else tuple(each for each in before.widths if each[0] < found.ratings)
+        found = replace(found, widths=(*earlier, *found.widths))
+        found.write(folder)
+        is_new = found.settled and not (before is not None and before.settled)  # who reopens it knows
+        if is_new and plan is not None and plan.on_bound == "pause":
+            _pause(store, f"paused at look {(found.look or {})['number']} (looks.on_bound)")
+    return found
+
+
+def _pause(store: Store, about: str) -> None:
+    with store.write() as connection:
+        is_open = read_state(connection) == "open"
+        if is_open:
+            write_state(connection, "paused")
+    if is_open:
+        record_command(store, "set state", about)
+
+
+def _exported(study: Study, store: Store, file: Path) -> int:
+    """Write the ratings on the scale of the first block; gives their number."""
+    file.parent.mkdir(exist_ok=True)
+    counts: list[int] = []
+
+    def counted(parts: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+        for part in parts:
+            counts.append(len(part))
+            yield part
+
+    with ratings_in_parts(store, study, scale=study.blocks[0].scale.name) as (parts, _):
+        write_parts(counted(parts), file)
+    return sum(counts)
+
+
+def _answer(folder: Path, work: Path, found: KeptAnswer) -> tuple[KeptAnswer, Page, LookPlan | None]:
+    """The answer, its page, and the looks that the study plans."""
+    if is_side_by_side(folder):
+        compared = side_by_side_of_study(folder, work / "ratings.csv")
+        headline, *rest = compared.sentences()
+        return (
+            replace(found, headline=headline, sentences=tuple(rest)),
+            side_by_side_page(folder, work / "ratings.csv"),
+            None,
+        )
+    pairs = folder / "pairs.csv"
+    result = pipeline.calibrate(read_ratings(work / "ratings.csv"))
+    if pairs.is_file():
+        result = result.with_probabilities(read_table(pairs))
+    result.write(work)
+    answers = answers_file(folder)
+    if answers is not None:
+        models = answers_of_study(answers, work / "judgments.csv")
+        return replace(found, headline=models.headline), answers_page(answers, work / "judgments.csv"), None
+    run, plan = answer_of_study(folder, work / "judgments.csv")
+    return _of_run(run, found), _page(run, folder), plan
+
+
+def _of_run(run: ScoringRun, found: KeptAnswer) -> KeptAnswer:
+    verdict, look = run.verdict, run.look
+    said = replace(
+        found, headline=verdict.headline, sentences=tuple(each for each in (verdict.looks, *run.on_raters) if each),
+        look=None if look is None else look.as_json(), settled=verdict.settled, widths=_width(run, found.ratings),
+    )  # fmt: skip
+    withheld = None if look is None else look.withheld(said.settled)
+    return said if withheld is None else replace(said, headline=withheld, sentences=(), hidden=True, widths=())
+
+
+def _width(run: ScoringRun, ratings: int) -> tuple[tuple[int, float], ...]:
+    """Half the width of the interval of the first two systems' difference, with the ratings behind it."""
+    ranked = run.verdict.standings
+    compared = None if len(ranked.names) < 2 else ranked.comparison(run.result.primary.index.name, *ranked.names[:2])
+    if compared is None or compared.difference.low is None or compared.difference.high is None:
+        return ()
+    return ((ratings, (compared.difference.high - compared.difference.low) / 2),)
+
+
+def _page(run: ScoringRun, folder: Path) -> Page:
+    """The first screen of the study's report."""
+    return Page(folder.resolve().name, "Answer so far", [], [answer_section(run.result, run.verdict)])

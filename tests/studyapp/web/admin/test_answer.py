@@ -1,0 +1,216 @@
+"""The answer while people rate: computed beside them, shown to researchers, and acted on where the study says so."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from relstudy.calibration.tables.decision import LookPlan
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.studyapp.assignment.versions import read_state
+from relstudy.studyapp.commands.answer import compute_answer
+from relstudy.studyapp.config.accounts import make_token
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.monitoring.audit_log import read_entries
+from relstudy.studyapp.monitoring.kept_answer import ANSWER, KeptAnswer, begin, computing, is_computing
+from relstudy.studyapp.web import answering
+from relstudy.studyapp.web.admin.access import set_password
+from relstudy.studyapp.web.app import create_app
+from tests.commands import relstudy, succeeds
+from tests.studyapp.browse import Browser
+from tests.studyapp.live_study import made, rated
+
+PASSWORD = "a long enough password"
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return made(tmp_path / "live")
+
+
+def looks(folder: Path) -> pd.DataFrame:
+    return pd.read_csv(folder / "looks.csv")
+
+
+def signed_in(folder: Path) -> Browser:
+    set_password(folder, PASSWORD)
+    browser = Browser(create_app(folder))
+    browser.log_in(PASSWORD)
+    return browser
+
+
+def test_it_says_the_same_as_the_commands_and_counts_the_same_ratings_once(folder):
+    rated(folder, 2)
+    found = json.loads(succeeds("status", folder, "--answer", "--json").stdout)["answer"]
+    assert found["headline"].startswith("You can stop at look 1 of 4. Use good") and found["settled"]
+    assert found["look"]["answers"] == 168 and found["ratings"] == 2 * (18 + 84)
+    for command in ("export", "calibrate"):
+        succeeds(command, folder)
+    scored = json.loads(succeeds("score", folder, "--json").stdout)["verdict"]
+    assert scored["headline"] == found["headline"] and scored["looks"] == found["sentences"][0]
+    assert succeeds("status", folder, "--answer").output.splitlines()[0] == found["headline"]
+    assert len(looks(folder)) == 1
+    assert {path.name for path in (folder / ANSWER).iterdir()} == {"answer.json", "index.html", "running"}
+
+
+def test_each_answer_keeps_how_wide_its_interval_was_and_the_end_is_said(folder):
+    for _ in range(3):
+        rated(folder, 1)
+        found = compute_answer(folder)
+    ratings, widths = zip(*found.widths, strict=True)
+    assert ratings == (102, 204, 306) and all(0 < width < 1 for width in widths)
+    assert found.headline == "Use good: it is ahead of bad." and looks(folder)["ratings"].tolist() == [102, 204, 306]
+
+
+def test_before_there_are_ratings_it_says_so(folder):
+    found = compute_answer(folder)
+    assert found.headline.startswith("No answer yet: ") and not (folder / "looks.csv").exists()
+
+
+def test_a_blind_study_withholds_figures_until_it_can_stop(tmp_path):
+    folder = made(tmp_path / "live", looks="blind = true\n", alike=True)
+    rated(folder, 1)
+    found = compute_answer(folder)
+    withheld = (
+        "Figures are withheld until the study can stop (looks.blind): look 1 of 4, 33 % of the answers wanted are in."
+    )
+    assert found.headline == withheld and found.hidden and found.widths == ()
+    written = "".join(path.read_text() for path in (folder / ANSWER).iterdir())
+    assert "good" not in written and not (folder / ANSWER / "index.html").exists()
+    for command in ("export", "calibrate"):
+        succeeds(command, folder)
+    for command in ("score", "report"):
+        refused = relstudy(command, folder)
+        assert refused.exit_code == 1 and withheld in refused.output and "good" not in refused.output
+    assert signed_in(folder).client.get("/admin/answer/page").status_code == 404
+    rated(folder, 2)
+    assert "good" in compute_answer(folder).headline
+
+
+def test_where_study_toml_says_so_the_study_pauses_at_a_bound(tmp_path):
+    even = made(tmp_path / "even", looks='on_bound = "pause"\n', alike=True)
+    folder = made(tmp_path / "live", looks='on_bound = "pause"\n')
+    for each in (even, folder):
+        rated(each, 2)
+        compute_answer(each)
+    with Store.of_study(even).read() as connection:
+        assert read_state(connection) == "open"
+    store = Store.of_study(folder)
+    with store.read() as connection:
+        assert read_state(connection) == "paused"
+    assert "paused at look 1 (looks.on_bound)" in {entry.about for entry in read_entries(store)}
+    succeeds("status", folder, "--reopen")
+    compute_answer(folder)  # whoever reopened the study knew the answer
+    with store.read() as connection:
+        assert read_state(connection) == "open"
+
+
+def test_it_is_computed_once_at_a_time(folder):
+    rated(folder, 1)
+    with computing(folder) as free:
+        assert free and is_computing(folder)
+        with pytest.raises(RelstudyError, match="being computed by another process"):
+            compute_answer(folder)
+    assert not is_computing(folder)
+    begin(folder)
+    assert is_computing(folder)  # a process that was just started has not locked anything yet
+
+
+def test_a_kill_at_any_moment_loses_no_look_and_counts_none_twice(folder):
+    rated(folder, 1)
+    command = [sys.executable, "-m", "relstudy", "status", str(folder), "--answer", "--json"]
+    for seconds in (0.5, 1.0, 1.5, 2.0, 2.5, 3.0):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(seconds)
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+    found = compute_answer(folder)
+    assert looks(folder)["ratings"].tolist() == [102] and (found.look or {})["number"] == 1
+    assert not (folder / ANSWER / "work").exists()
+
+
+def test_researchers_see_it_and_editors_have_it_computed(folder, monkeypatch):
+    started: list[Path] = []
+    monkeypatch.setattr("relstudy.studyapp.web.admin.answer.start_computing", started.append)
+    rated(folder, 2)
+    browser = signed_in(folder)
+    assert "No answer has been computed yet" in browser.get("/admin/answer").text
+    browser.send(browser.page.form("/admin/answer"))
+    assert started == [folder] and browser.address == "/admin/answer"
+    compute_answer(folder)
+    page = browser.get("/admin/answer")
+    assert "Look 1 of 4: 67 % of the answers wanted are in" in page.text
+    shown = browser.client.get("/admin/answer/page")
+    assert "Use good" in shown.get_data(as_text=True)
+    assert "sandbox" in shown.headers["Content-Security-Policy"] and "allow-scripts" not in str(shown.headers)
+    assert shown.headers["X-Frame-Options"] == "SAMEORIGIN"
+    browser.send(next(form for form in page.forms if form.fields.get("state") == "closed"))
+    assert "closed at look 1" in {entry.about for entry in read_entries(Store.of_study(folder))}
+    assert Browser(create_app(folder)).get("/admin/answer/page").form("/admin/login")
+
+
+def test_while_it_is_computed_the_page_asks_again_by_itself(folder):
+    browser = signed_in(folder)
+    with computing(folder):
+        page = browser.get("/admin/answer")
+        assert browser.response is not None and browser.response.headers["Refresh"] == "3"
+        assert "is being computed" in page.text and not [form for form in page.forms if form.action == "/admin/answer"]
+
+
+def test_programs_read_it_with_a_token(folder):
+    client = create_app(folder).test_client()
+    headers = {"Authorization": f"Bearer {make_token(folder, 'script', 'viewer')}"}
+    assert client.get("/api/answer", headers=headers).status_code == 404
+    rated(folder, 1)
+    compute_answer(folder)
+    found = client.get("/api/answer", headers=headers).get_json()
+    assert found["look"]["number"] == 1 and client.get("/api/answer").status_code == 401
+
+
+def test_a_planned_look_is_computed_when_its_answers_are_in(folder, monkeypatch):
+    started: list[Path] = []
+    monkeypatch.setattr(answering, "start_computing", started.append)
+    watcher = answering.PlannedLooks(folder)
+    assert not watcher.look() and started == []
+    rated(folder, 1)
+    assert watcher.look() and started == [folder]
+    compute_answer(folder)
+    assert not watcher.look()
+    rated(folder, 1)
+    assert watcher.look()
+    plain = (folder / "study.toml").read_text().partition("[looks]")[0]
+    (folder / "study.toml").write_text(plain)
+    assert not watcher.look()
+
+
+def test_a_process_of_its_own_computes_it(folder):
+    rated(folder, 1)
+    answering.start_computing(folder)
+    assert is_computing(folder)
+    until = time.monotonic() + 60
+    while KeptAnswer.of(folder) is None and time.monotonic() < until:
+        time.sleep(0.1)
+    found = KeptAnswer.of(folder)
+    assert found is not None and found.ratings == 102
+
+
+def test_an_answer_written_by_hand_is_none(folder):
+    (folder / ANSWER).mkdir()
+    for content in ("", "[]", "{}", '{"at": 1, "nonsense": 2}'):
+        (folder / ANSWER / "answer.json").write_text(content)
+        assert KeptAnswer.of(folder) is None
+
+
+def test_each_planned_look_comes_once():
+    plan = LookPlan(4)
+    kept = KeptAnswer(at="", ratings=1, headline="", look={"fraction": 0.5})
+    assert [answering.is_due(plan, share, kept) for share in (0.5, 0.74, 0.75, 1.0)] == [False, False, True, True]
