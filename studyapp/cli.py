@@ -37,6 +37,7 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
         "report": ("relstudy.analysis.commands.report:report", "Write the report page of a study."),
     },
     "Before people rate": {
+        "start": ("relstudy.studyapp.commands.start:start", "Set up a study in the browser."),
         "ask": (
             "relstudy.studyapp.commands.ask:ask",
             "Let people rate a table of results or answers.",

@@ -211,7 +211,8 @@ ABOUT_ANSWERS = """[texts]
 "rate.result" = "Answer {number}"
 "rate.only" = "Answer"
 "rate.legend" = "Answer {number}: {question}"
-"rate.further" = "Answer {number}: {question}\""""
+"rate.further" = "Answer {number}: {question}"
+"which.equal" = "equally good\""""
 """The words of the rating page for answers to questions."""
 TITLE = "How well do results match?"
 

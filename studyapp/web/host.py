@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import webbrowser
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,6 +12,7 @@ from typing import Any
 from flask import Flask, jsonify, request
 from flask.typing import ResponseReturnValue
 from jinja2 import StrictUndefined
+from werkzeug.exceptions import HTTPException
 
 from relstudy.common.runtime.console import say
 from relstudy.common.runtime.errors import RelstudyError
@@ -23,15 +25,27 @@ from relstudy.studyapp.web.mount import WsgiApp, at, mounted, path_of
 from relstudy.studyapp.web.options import ServerOptions
 from relstudy.studyapp.web.processes import run_workers
 from relstudy.studyapp.web.security import add_headers
+from relstudy.studyapp.web.set_up import UPLOAD, SetUp
 from relstudy.studyapp.web.views import MessagePage
 
 TITLE = "Studies"
 HOME = "Several studies are held at this address. Please use the whole link that you were given."
+NO_KEY = "Please open the whole link that `relstudy start` printed."
+TOO_LARGE = f"Up to {UPLOAD >> 20} MB can be uploaded at once; `relstudy ask` takes files of any size."
 AWAY = "This study cannot be reached at the moment. Please try again in a few minutes."
 
 
-def run_host(places: Sequence[Path], server: ServerOptions, url: str = "") -> None:
+def run_host(
+    places: Sequence[Path], server: ServerOptions, url: str = "", *, set_up: SetUp | None = None, browser: bool = False
+) -> None:
     """Open every study that is there, listen, and serve until stopped.
+
+    Parameters
+    ----------
+    places : folders, each a study or a folder of studies
+    url : the host's public address; "": where it listens
+    set_up : lets whoever has its key make studies in the browser
+    browser : open this machine's browser there
 
     Raises
     ------
@@ -62,18 +76,23 @@ def run_host(places: Sequence[Path], server: ServerOptions, url: str = "") -> No
             studies.get(name)
     say(f"{studies.served} studies below {address}/ (health: {address}/health)")
     announce(listener, server)
-    app = mounted(host_app(studies), path_of(address))
+    app = mounted(host_app(studies, set_up), path_of(address))
+    if set_up is not None:
+        link = f"{address}/start/{set_up.key}"
+        say(f"Set up a study: {link}")
+        if browser:
+            webbrowser.open(link)
 
     def work() -> None:
         studies.begin_work()
-        make_worker(app, listener, server).run()
+        make_worker(app, listener, server, *([] if set_up is None else [UPLOAD])).run()
 
     run_workers(work, server.workers)
 
 
-def host_app(studies: HostedStudies) -> WsgiApp:
+def host_app(studies: HostedStudies, set_up: SetUp | None = None) -> WsgiApp:
     """Each study below its name, and the host's own pages."""
-    front = _front_app(studies)
+    front = _front_app(studies, set_up)
 
     def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         root, asked = environ.get("SCRIPT_NAME", ""), environ.get("PATH_INFO", "")
@@ -90,7 +109,7 @@ def host_app(studies: HostedStudies) -> WsgiApp:
     return app
 
 
-def _front_app(studies: HostedStudies) -> Flask:
+def _front_app(studies: HostedStudies, set_up: SetUp | None) -> Flask:
     """The host's own pages: where there is no study of that name, or where it cannot be served now."""
     texts = Texts()
     app = StudyFlask("host", root_path=str(Path(__file__).parent))
@@ -119,6 +138,18 @@ def _front_app(studies: HostedStudies) -> Flask:
     @app.route("/away", methods=["GET", "POST"])
     def away() -> ResponseReturnValue:
         return message(AWAY, 503, **{"Retry-After": str(int(TRY_AGAIN)), **_asks_again()})
+
+    @app.errorhandler(403)
+    def no_key(_error: Exception) -> ResponseReturnValue:
+        return message(NO_KEY, 403)
+
+    @app.errorhandler(400)
+    @app.errorhandler(413)
+    def not_taken(error: HTTPException) -> ResponseReturnValue:
+        return message(TOO_LARGE if error.code == 413 else texts("error.other"), error.code or 400)
+
+    if set_up is not None:
+        set_up.add_to(app)
 
     @app.errorhandler(404)
     @app.errorhandler(405)

@@ -34,7 +34,7 @@ from relstudy.studyapp.web.sign_on import require_proxy
 from relstudy.studyapp.web.starting import DELETE_AGAIN, note_address, take_over
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")
-RESERVED = ("static", "health")  # addresses of the host itself
+RESERVED = ("static", "health", "start")  # addresses of the host itself
 STOPPED = "stopped"  # a study in whose folder a file of this name lies is not served
 KEPT_CONNECTIONS = 1  # to PostgreSQL, by each study in each worker
 TRY_AGAIN = 5.0  # seconds until a study that could not be opened is tried again

@@ -311,8 +311,8 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def make_worker(app: WsgiApp, listener: socket.socket, options: ServerOptions) -> Any:
-    """Waitress as every worker runs it.
+def make_worker(app: WsgiApp, listener: socket.socket, options: ServerOptions, body: int = 2 * BODY_LIMIT) -> Any:
+    """Waitress as every worker runs it, with a limit to the bytes of a request.
 
     Of the trusted proxy's X-Forwarded-For, -Proto and -Host the last entries are believed, which it wrote itself;
     whatever anybody else sends of them is dropped.
@@ -338,7 +338,7 @@ def make_worker(app: WsgiApp, listener: socket.socket, options: ServerOptions) -
         cleanup_interval=5,
         connection_limit=connections,
         asyncore_use_poll=True,  # select() ends at 1,024 descriptors
-        max_request_body_size=2 * BODY_LIMIT,
+        max_request_body_size=body,
         max_request_header_size=32 * 1024,
         outbuf_high_watermark=sys.maxsize,
         ident=None,

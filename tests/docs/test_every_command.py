@@ -33,6 +33,7 @@ WHY_NOT = {
         for name in names.split()
     },
     "relstudy serve": "runs until it is stopped; tests/studyapp/web and tests/browser serve studies",
+    "relstudy start": "runs until it is stopped; tests/studyapp/web/test_set_up.py goes through its pages",
     "relstudy host": "runs until it is stopped; tests/studyapp/web/test_host.py serves several studies",
     "relstudy account studies": "needs a folder of studies; tests/studyapp/web/admin/test_accounts.py has one",
     "relstudy account my-study anna@example.org": "an account made by sign-on; tests/studyapp/web/admin/test_sso.py",

@@ -1,0 +1,219 @@
+"""relstudy start: from a table, or a zip of pictures, to a study that people rate, in the browser alone."""
+
+from __future__ import annotations
+
+import io
+import stat
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from PIL import Image
+from werkzeug.test import Client, TestResponse
+
+from relstudy.studyapp.web import set_up
+from relstudy.studyapp.web.host import host_app
+from relstudy.studyapp.web.hosted import HostedStudies
+from relstudy.studyapp.web.set_up import SetUp
+from tests.studyapp.browse import Page
+
+TABLE = "question,model,answer\n" + "".join(f"What is {q}?,{m},Answer {m}{q}.\n" for q in range(4) for m in "xy")
+
+
+class Visitor:
+    """Somebody at the host's pages."""
+
+    def __init__(self, app: Any) -> None:
+        self.client = Client(app, TestResponse)
+        self.answer: TestResponse | None = None
+
+    def get(self, address: str) -> Page:
+        self.answer = self.client.get(address, follow_redirects=True)
+        return self.page
+
+    def post(self, address: str, **fields: Any) -> Page:
+        self.answer = self.client.post(address, data=fields, follow_redirects=True)
+        return self.page
+
+    @property
+    def page(self) -> Page:
+        assert self.answer is not None
+        return Page(self.answer.get_data(as_text=True))
+
+    @property
+    def status(self) -> int:
+        assert self.answer is not None
+        return self.answer.status_code
+
+    def upload(self, *files: tuple[str, bytes], **fields: str) -> Page:
+        csrf = self.get("/start/").form().fields["csrf"]
+        given = {"ask": "each", "question": "", "scale": "1-5", "raters": "", "name": ""} | fields
+        return self.post("/start/", csrf=csrf, files=[(io.BytesIO(content), name) for name, content in files], **given)
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[tuple[Any, SetUp, Path]]:
+    folder = tmp_path / "studies"
+    folder.mkdir()
+    studies = HostedStudies([folder], "http://localhost", secure=False)
+    studies.begin_work()
+    key = SetUp.of(folder)
+    yield host_app(studies, key), key, folder
+    studies.close()
+
+
+@pytest.fixture
+def visitor(host: tuple[Any, SetUp, Path]) -> Visitor:
+    app, key, _ = host
+    visitor = Visitor(app)
+    visitor.get(f"/start/{key.key}")
+    return visitor
+
+
+def test_only_who_has_the_link_sets_up_studies(host):
+    app, key, folder = host
+    stranger = Visitor(app)
+    for address in ("/start/", "/start/check", f"/start/{key.key[:-1]}x"):
+        assert "Please open the whole link" in stranger.get(address).text and stranger.status == 403
+    stranger.post("/start/", files=[(io.BytesIO(TABLE.encode()), "a.csv")])
+    assert stranger.status == 403
+    stranger.get(f"/start/{key.key}")
+    stranger.post("/start/", csrf="guessed", files=[(io.BytesIO(TABLE.encode()), "a.csv")])
+    assert stranger.status == 400 and [path.name for path in folder.iterdir() if path.is_dir()] == []
+
+
+def test_a_host_without_a_key_has_no_such_pages(tmp_path):
+    studies = HostedStudies([tmp_path], "http://localhost", secure=False)
+    visitor = Visitor(host_app(studies))
+    visitor.get("/start/")
+    assert visitor.status == 404
+    studies.close()
+
+
+def test_a_table_is_shown_as_it_was_taken_and_served_once_it_is_opened(host, visitor):
+    app, _, folder = host
+    page = visitor.upload(("answers.csv", TABLE.encode()), question="Is it right?", raters="3")
+    assert "query: column question, 4 queries" in page.text and "never the system" in page.text
+    assert "relstudy ask answers.csv -o answers --question 'Is it right?' --scale 1-5 --raters 3" in page.text
+    assert "What is 0?" in page.text and "Answer x0." in page.text
+    people = Visitor(app)
+    people.get("/answers/")
+    assert people.status == 404
+    visitor.post("/start/open", csrf=page.forms[0].fields["csrf"])
+    assert visitor.status == 200 and "password" in visitor.page.text.casefold()
+    people.get("/answers/")
+    assert people.status == 200 and "I agree to take part" in people.page.text
+    assert 'question = "Is it right?"' in (folder / "answers" / "study.toml").read_text()
+    visitor.get("/start/check")
+    assert visitor.status == 404
+
+
+def test_starting_over_leaves_nothing_and_a_name_is_taken_once(host, visitor):
+    _, _, folder = host
+    page = visitor.upload(("a.csv", TABLE.encode()), name="mine")
+    visitor.post("/start/again", csrf=page.forms[0].fields["csrf"])
+    assert not (folder / "mine").exists() and "Start a study" in visitor.page.text
+    visitor.upload(("a.csv", TABLE.encode()), name="mine")
+    assert "there is a study mine already" in visitor.upload(("a.csv", TABLE.encode()), name="mine").text
+    assert visitor.status == 400 and not list(folder.glob(".upload-*"))
+
+
+def test_nobody_opens_what_another_made(host, visitor):
+    app, key, folder = host
+    visitor.upload(("a.csv", TABLE.encode()), name="mine")
+    other = Visitor(app)
+    csrf = other.get(f"/start/{key.key}").form().fields["csrf"]
+    for address in ("/start/open", "/start/again"):
+        other.post(address, csrf=csrf)
+        assert other.status == 404 and (folder / "mine" / "stopped").exists()
+
+
+def zipped(entries: dict[str, bytes], **modes: int) -> bytes:
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in entries.items():
+            entry = zipfile.ZipInfo(name)
+            entry.external_attr = modes.get(name.partition(".")[0], stat.S_IFREG | 0o644) << 16
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, content)
+    return file.getvalue()
+
+
+def picture(grey: int) -> bytes:
+    file = io.BytesIO()
+    Image.new("RGB", (8, 8), (grey,) * 3).save(file, "PNG")
+    return file.getvalue()
+
+
+def test_a_zip_of_folders_of_pictures_is_a_study_side_by_side(host, visitor):
+    entries = {f"mine/{model}/two_dogs_{k}.png": picture(40 * k) for model in ("sd", "flux") for k in range(3)}
+    page = visitor.upload(("pictures.zip", zipped(entries | {"__MACOSX/x.png": b"no"})), ask="side-by-side")
+    assert "3 couples to compare" in page.text and "system: the folder: sd and flux" in page.text
+    table = pd.read_csv(host[2] / "pictures" / "collection.csv")
+    assert sorted(path.name for path in (host[2] / "pictures" / "pictures").iterdir()) == sorted(
+        Path(each).name for each in table["path"].dropna()
+    )
+
+
+ATTACKS = {
+    "a way out": (zipped({"../../out.csv": TABLE.encode()}), "nothing was found in the zip"),
+    "an absolute path": (zipped({"/etc/out.csv": TABLE.encode()}), "leads out of the archive"),
+    "a link": (zipped({"link.csv": b"/etc/passwd"}, link=stat.S_IFLNK | 0o777), "nothing was found in the zip"),
+    "no zip": (b"PK nonsense", "cannot be unpacked"),
+    "no pictures": (zipped({"a/b.png": b"<svg onload=alert(1)>"}), "nothing was found in the zip"),
+}
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_archives_that_attack_write_nothing(host, visitor, attack):
+    content, message = ATTACKS[attack]
+    assert message in visitor.upload(("a.zip", content)).text and visitor.status == 400
+    assert not [path for path in host[2].iterdir() if path.is_dir()] and not list(host[2].parent.glob("*.csv"))
+
+
+def test_archives_that_unpack_to_too_much_are_refused(visitor, monkeypatch):
+    monkeypatch.setattr(set_up, "UNPACKED", 1 << 20)
+    bomb = zipped({f"a/{k}.png": bytes(1 << 19) for k in range(4)})
+    assert len(bomb) < 10_000 and "unpacks to more than 1 MB" in visitor.upload(("bomb.zip", bomb)).text
+    monkeypatch.setattr(set_up, "FILES", 2)
+    assert "or 2 files" in visitor.upload(("many.zip", zipped({f"a/{k}.png": b"" for k in range(3)}))).text
+
+
+WRONG = {
+    "no file": ((), {}, "choose a table"),
+    "no query": ((("a.csv", b"what,model\n1,2\n"),), {}, "no column holds the query"),
+    "another type": ((("a.docx", b"PK"),), {}, "a.docx: a table"),
+    "a reserved name": ((("a.csv", TABLE.encode()),), {"name": "static"}, "cannot be the name of a study"),
+    "no name": ((("a.csv", TABLE.encode()),), {"name": "../.."}, "cannot be the name of a study"),
+    "no number": ((("a.csv", TABLE.encode()),), {"raters": "many"}, "a number of people"),
+    "no scale": ((("a.csv", TABLE.encode()),), {"scale": "0-7"}, "a scale of the list"),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_what_is_wrong_is_said_above_the_form_and_nothing_is_written(host, visitor, wrong):
+    files, fields, message = WRONG[wrong]
+    page = visitor.upload(*files, **fields)
+    assert message in page.text and visitor.status == 400 and ".upload-" not in page.text
+    assert not [path for path in host[2].iterdir() if path.is_dir()]
+
+
+def test_markup_in_a_table_is_shown_as_text(visitor):
+    hostile = "question,model,answer\n<script>alert(1)</script>,x,<img src=x onerror=alert(1)>\n"
+    visitor.upload(("a.csv", hostile.encode()))
+    assert visitor.answer is not None
+    html = visitor.answer.get_data(as_text=True)
+    assert "<script>alert" not in html and "<img src=x" not in html and "&lt;script&gt;" in html
+
+
+def test_more_than_can_be_taken_at_once_is_said(tmp_path, monkeypatch):
+    monkeypatch.setattr(set_up, "UPLOAD", 2_000)
+    studies, key = HostedStudies([tmp_path], "http://localhost", secure=False), SetUp.of(tmp_path)
+    visitor = Visitor(host_app(studies, key))
+    visitor.get(f"/start/{key.key}")
+    page = visitor.upload(("a.csv", TABLE.encode() * 20))
+    assert visitor.status == 413 and "can be uploaded at once" in page.text
+    studies.close()
