@@ -11,7 +11,7 @@ from relstudy.common.options.command_options import taking
 from relstudy.common.options.declaration import CommandOptions, option
 from relstudy.common.runtime.wording import quoted
 
-TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet")
+TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".xls", ".ods")
 """Endings of tables of results, from which `--from` makes a study as `relstudy ask` does, without pairs."""
 
 

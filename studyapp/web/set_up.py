@@ -33,7 +33,7 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.web.admin.access import make_setup_link
 from relstudy.studyapp.web.hosted import NAME, RESERVED, STOPPED
 
-TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".run", ".trec", ".txt")
+TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".xls", ".ods", ".run", ".trec", ".txt")
 UPLOAD = 128 << 20
 """Bytes that are taken at once, packed."""
 UNPACKED, FILES = 512 << 20, 5_000

@@ -36,7 +36,7 @@ IDS = ("queryid", "resultid", "raterid", "pairid")
 """Plain names of columns whose commas belong to ids."""
 NO_NAME = "\x00unnamed"
 """Beginning of the names of columns that have none, while they are read."""
-SPREADSHEETS = (".xlsx", ".xlsm", ".xlsb", ".ods", ".numbers")
+SPREADSHEETS = (".numbers",)
 OLD_OFFICE, WEB_PAGE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", (b"<html", b"<!doctype", b"<table")
 """How files of Excel before 2007 begin, and the pages that some tools name .xls."""
 IMPORT_ID = '{"ImportId":'

@@ -26,6 +26,7 @@ from relstudy.common.tables.formats.csv_files import IDS, read_csv
 from relstudy.common.tables.formats.json_files import is_json, read_records
 from relstudy.common.tables.formats.overwriting import Erased, keep_or_refuse
 from relstudy.common.tables.formats.parquet_limits import refuse_swelling_parquet
+from relstudy.common.tables.formats.spreadsheets import is_workbook, read_workbook
 
 ROWS_AT_ONCE = 100_000
 """Rows that are in memory as text at a time when a table is written."""
@@ -38,10 +39,10 @@ def read_table(path: str | os.PathLike[str] | Checked, *required: str) -> Checke
 
     Parameters
     ----------
-    path : the file; Parquet when it ends in .parquet, records when it ends in .json, .jsonl or .ndjson, else CSV (UTF-8
-        or UTF-16; separated by commas, semicolons or tabs); records and CSV may be packed (.gz, .bz2, .xz, .zst). Blank
-        lines are passed over, and rows keep the numbers a spreadsheet shows. A table that is in memory already is given
-        back
+    path : the file; Parquet when it ends in .parquet, a workbook when it ends in .xlsx, .xls, .xlsb or .ods, records
+        when it ends in .json, .jsonl or .ndjson, else CSV (UTF-8 or UTF-16; separated by commas, semicolons or tabs);
+        records and CSV may be packed (.gz, .bz2, .xz, .zst). Blank lines are passed over, and rows keep the numbers a
+        spreadsheet shows. A table that is in memory already is given back
     required : column names without which the table is refused
 
     Raises
@@ -79,6 +80,8 @@ def _read(file: str) -> Checked:
         # ids that pandas wrote as columns, and would read as an index
         levels = [name for name in frame.index.names if plain_name(name) in (*IDS, "system")]
         return Checked(frame.reset_index(levels) if levels else frame, file)
+    if is_workbook(file):
+        return read_workbook(file)
     return read_records(file).table(file) if is_json(file) else read_csv(file)
 
 

@@ -75,7 +75,7 @@ def test_ids_that_a_spreadsheet_has_rounded_are_refused(write: Write) -> None:
 
 def test_a_workbook_is_to_be_saved_as_csv(write: Write) -> None:
     with pytest.raises(RelstudyError, match="this is a spreadsheet; save the sheet as CSV"):
-        read_table(write(b"PK\x03\x04\x00\x00", "t.xlsx"))
+        read_table(write(b"PK\x03\x04\x00\x00", "t.numbers"))
 
 
 # What tools write besides ratings
