@@ -33,7 +33,7 @@ def ask(
     results : a table, or several: one row a query, system and result, or a question with a column of answers a model
     folder : of the study; one that was made so is added to
     questions : asked of each result; none: by what the table holds
-    scale : of the questions: "1-5", "binary" or "1-9"
+    scale : of the questions: "1-5", "binary", "yes-no" or "1-9"
     raters : people expected, who share the pairs; None: up to 60 pairs each
     side_by_side : ask which of two models' answers, or of two systems' first five results, is better
     columns : roles by column, for columns with other names (query, system, answer, text, title, image, result, rank)

@@ -27,7 +27,7 @@ class AskOptions(CommandOptions):
         False, "Ask which is better: of two models' answers, or of two systems' first five results."
     )
     question: tuple[str, ...] = option((), "Asked of each result; may be repeated.", shown="by what the table holds")
-    scale: str = option("1-5", "Scale of the questions: 1-5, binary or 1-9.")
+    scale: str = option("1-5", "Scale of the questions: 1-5, binary, yes-no or 1-9.")
     raters: int | None = option(None, "People expected, who share the pairs.", at_least=1, shown="up to 60 pairs each")
     columns: str | None = option(
         None,

@@ -52,7 +52,7 @@ lease_minutes = 30                 # how long a page of unique pairs is kept for
 seed = 0                           # the order in which pairs are handed out
 
 # Blocks: the base block, which everyone rates, then the unique pairs, each handed to `ratings_per_pair` raters.
-# Scales: "1-5", "binary", "1-9", or one of your own (below).
+# Scales: "1-5", "binary", "yes-no", "1-9", or one of your own (below).
 
 {blocks}
 # Further questions about each result of the block above, on a scale or (without one) in words; not_shown = true in a
@@ -61,9 +61,6 @@ seed = 0                           # the order in which pairs are handed out
 # id = "trust"
 # text = "Would you trust it?"
 # scale = "yes-no"
-# [scales.yes-no]
-# values = [0, 1]
-# labels = {{ 0 = "no", 1 = "yes" }}
 
 # What cards (kind = card in collection.csv) show of their columns, in this order, and nothing else; picture is the file
 # in path:

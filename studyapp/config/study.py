@@ -119,7 +119,15 @@ class Study:
         """The study as raters read it in a language: its words where the language has them, all else as it is."""
 
         def scale_of(scale: Scale) -> Scale:
-            return replace(scale, labels={**scale.labels, **language.labels.get(scale.name, {})})
+            plain = {value: language.texts.get(f"scale.{label}", label) for value, label in scale.labels.items()}
+            return replace(scale, labels={**plain, **language.labels.get(scale.name, {})})
+
+        def block_of(block: Block) -> Block:
+            further = tuple(
+                each if each.scale is None else replace(each, scale=scale_of(each.scale)) for each in block.questions
+            )
+            question = language.blocks.get(block.name, block.question)
+            return replace(block, question=question, scale=scale_of(block.scale), questions=further)
 
         words, asked = language.words, language.questions
         return replace(
@@ -130,10 +138,7 @@ class Study:
             thanks=words.get("thanks", self.thanks),
             language=language.code,
             texts={**language.texts, **(self.texts if language.code == self.language else {})},
-            blocks=tuple(
-                replace(block, question=language.blocks.get(block.name, block.question), scale=scale_of(block.scale))
-                for block in self.blocks
-            ),
+            blocks=tuple(map(block_of, self.blocks)),
             questions=tuple(replace(each, text=asked.get(each.id, each.text)) for each in self.questions),
             screening=tuple(replace(each, text=asked.get(each.id, each.text)) for each in self.screening),
         )

@@ -132,10 +132,6 @@ fields = ["picture", "title", "size", "price"]
 labels = {{ size = "Size" }}
 price = "price"
 
-[scales.yes-no]
-values = [0, 1]
-labels = {{ 0 = "no", 1 = "yes" }}
-
 [[blocks]]
 name = "base"
 pairs = "base"

@@ -38,7 +38,7 @@ UPLOAD = 128 << 20
 """Bytes that are taken at once, packed."""
 UNPACKED, FILES = 512 << 20, 5_000
 """Bytes and files that archives may hold together."""
-SCALES = ("1-5", "binary", "1-9")
+SCALES = ("1-5", "yes-no", "binary", "1-9")
 SHOWN, MOST_SHOWN = 3, 600
 """Queries whose first result is shown before a study is opened, and characters of each."""
 blueprint = Blueprint("set_up", __name__, url_prefix="/start")

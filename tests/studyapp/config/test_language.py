@@ -88,7 +88,7 @@ def test_a_studys_file_translates_its_words_and_changes_single_texts_of_a_shippe
         "Passt es?",
         "Wie alt sind Sie?",
     )
-    assert block.scale.labels == {0: "no", 1: "ja"} and block.scale.values == study.blocks[0].scale.values
+    assert block.scale.labels == {0: "nein", 1: "ja"} and block.scale.values == study.blocks[0].scale.values
     assert (german.texts["rate.next"], german.texts["rate.back"]) == ("Nächste", "Zurück")
     assert study.in_language(study.languages[0]).blocks == study.blocks
 

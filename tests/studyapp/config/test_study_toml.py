@@ -40,7 +40,10 @@ def faults(text: str) -> str:
         (HEAD + "[entry]\nrules = ['passphrase']\npassphrase = 'short'", "line 6, entry.passphrase: 'short'"),
         (HEAD + "[entry]\nrules = ['open', 'passphrase']\npassphrase = 'long enough'", "exclude each other"),
         (HEAD + "[entry]\nrules = ['crowd']", "needs the name of the URL parameter for the person"),
-        (HEAD + "[[blocks]]\nscale = '1-7'", "line 5, blocks.scale: '1-7' is not allowed; one of 1-5, binary, 1-9"),
+        (
+            HEAD + "[[blocks]]\nscale = '1-7'",
+            "line 5, blocks.scale: '1-7' is not allowed; one of 1-5, binary, yes-no, 1-9",
+        ),
         (HEAD + "[[blocks]]\nname = 'a'\n[[blocks]]\nname = 'a'", "line 7, blocks.name: 'a' is not allowed; another"),
         (
             HEAD + "[[blocks]]\npairs = 'base'\nratings_per_pair = 2",

@@ -39,6 +39,7 @@ def test_every_text_is_in_use() -> None:
         "admin.back.",
         "instructions.default.",
         "preview.",
+        "scale.",
         "withdraw.text.",
         "consent.stored.withdrawal.",
         *(f"{name}." for name in OUTCOMES),

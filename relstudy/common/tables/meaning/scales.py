@@ -151,6 +151,7 @@ class Scale:
 SCALES = {
     "1-5": Scale("1-5", (1, 2, 3, 4, 5), {1: "poor match", 5: "good match"}),
     "binary": Scale("binary", (0, 1), {0: "poor match", 1: "good match"}),
+    "yes-no": Scale("yes-no", (0, 1), {0: "no", 1: "yes"}),
     "1-9": Scale("1-9", tuple(range(1, 10)), {1: "poor match", 5: "average match", 9: "good match"}),
 }
 GRADES = (2, 3, 4, 5, 6)
