@@ -31,6 +31,8 @@ class Settling:
     matters : the smallest difference that matters, in the index' own points
     queries : how many queries find a difference that just matters with power 0.8, as a plan with these judgments as its
         pilot has it; None above 20,000
+    queries_interval : 95 % interval of the number that truly has that power, by what these judgments leave uncertain;
+        None at an end beyond 20,000
     ratings : what these queries ask of people; None where not known
     available : queries that the study could have drawn; None where not known
     have : queries that the study has
@@ -49,6 +51,7 @@ class Settling:
     have: int
     raters_too: bool = False
     same: bool = False
+    queries_interval: tuple[int | None, int | None] = (None, None)
 
     @property
     def worth_it(self) -> bool:
@@ -80,11 +83,18 @@ class Settling:
             )
         text = (
             f"To detect a difference of {size} between {pair}, the smallest that matters (80 % power), you need about "
-            f"{_about(self.queries):,} queries{' and raters in proportion' if self.raters_too else ''}"
+            f"{_about(self.queries):,} queries{self._range()}{' and raters in proportion' if self.raters_too else ''}"
         )
         if self.available is not None and self.queries > self.available:
             return f"{text}; the collection has {self.available:,}, so more ratings will not settle it."
         return f"{text}." if self.ratings is None else f"{text}, {count_of(_about(self.ratings), 'rating')}."
+
+    def _range(self) -> str:
+        """The interval of the number of queries, in brackets; empty where it is not known."""
+        low, high = self.queries_interval
+        if low is None:
+            return ""
+        return f" ({_about(low):,} {'or more' if high is None else f'to {_about(high):,}'})"
 
     def as_json(self) -> dict[str, Any]:
         """Plain JSON."""
@@ -97,6 +107,7 @@ class Settling:
             "worth_it": self.worth_it,
             "power": POWER,
             "queries": self.queries,
+            "queries_interval": list(self.queries_interval),
             "ratings": self.ratings,
             "queries_of_collection": self.available,
             "raters_in_proportion": self.raters_too,
@@ -118,7 +129,8 @@ def settling(result: ScoreResult, ranked: Standings, facts: StudyFacts) -> Settl
         return None
     have = int(result.pairs["queries"])
     steepness = Steepness.of_pilot(matters, varies.error, varies.freedom, have, stated=True)
-    queries = steepness.queries(POWER, 1 - result.options.level, MOST_QUERIES)
+    alpha = 1 - result.options.level
+    queries = steepness.queries(POWER, alpha, MOST_QUERIES)
     return Settling(
         first,
         second,
@@ -131,6 +143,7 @@ def settling(result: ScoreResult, ranked: Standings, facts: StudyFacts) -> Settl
         have,
         raters_too=result.raters.raters is not None and not index.of_run,
         same=within(comparison, matters),
+        queries_interval=steepness.interval(POWER, alpha, MOST_QUERIES),
     )
 
 

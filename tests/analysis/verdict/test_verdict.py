@@ -204,13 +204,22 @@ def test_what_would_settle_it_is_the_price_of_a_difference_that_matters() -> Non
     wanted = of_t.ppf(0.975) + of_t.ppf(0.8) * unsure
     assert settle.queries == pytest.approx(12 * (wanted * error / 0.05) ** 2, abs=1)
     assert settle.ratings == pytest.approx(30 * settle.queries, abs=30)
+    ends = [0.05 / error / np.sqrt(12) * (1 + sign * 1.96 / np.sqrt(22)) for sign in (1, -1)]
+    by_hand = [next(n for n in range(2, 999) if _power(end, n) >= 0.8) for end in ends]
+    assert list(settle.queries_interval) == by_hand == settle.as_json()["queries_interval"]
     assert settle.worth_it and settle.sentence() == (
         "To detect a difference of 0.05 between a and b, the smallest that matters (80 % power), you need about 24 "
-        "queries, 720 ratings."
+        f"queries ({by_hand[0]} to {by_hand[1]}), 720 ratings."
     )
     more_than_there_are = verdict_of(made("ab"), StudyFacts(ratings=360, queries=15)).settling
     assert more_than_there_are is not None and not more_than_there_are.worth_it
     assert more_than_there_are.sentence().endswith("; the collection has 15, so more ratings will not settle it.")
+
+
+def _power(steepness: float, queries: int) -> float:
+    """Chance to find a difference whose standard deviation at one query is known."""
+    of_t = stats.t(queries - 1)
+    return float(of_t.cdf(steepness * np.sqrt(queries) + of_t.ppf(0.025)))
 
 
 def test_the_whole_interval_within_what_matters_is_the_same_for_practical_purposes() -> None:
@@ -291,7 +300,7 @@ def test_where_raters_vary_too_they_are_needed_in_proportion_and_are_fewer_than_
     unsure = np.sqrt(1 + any_like_these.queries * (0.05 / error) ** 2 / 12 / (2 * 3))
     wanted = of_t.ppf(0.975) + of_t.ppf(0.8) * unsure
     assert any_like_these.queries == pytest.approx(12 * (wanted * error / 0.05) ** 2, abs=1)
-    assert "queries and raters in proportion" in any_like_these.sentence()
+    assert "queries (10 to 240) and raters in proportion" in any_like_these.sentence()
     assert "in proportion" not in alone.sentence()
 
 
