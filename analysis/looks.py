@@ -1,7 +1,7 @@
 """Looks at a study's answer while ratings come in: kept in looks.csv, and held to bounds where the study plans them.
 
 How much of the information is there at a look is told by the answers that the study wants and has, pair by pair. This
-is near the inverse variance and not the same: docs/scoring.md says what the difference does to the error.
+is near the inverse variance and not the same: docs/looks.md says what the difference does to the error.
 """
 
 from __future__ import annotations

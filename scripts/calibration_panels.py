@@ -2,10 +2,10 @@
 
     python scripts/calibration_panels.py [--quick] [--models]
 
-Prints the tables of docs/calibration.md in Markdown. Leave-one-out correlation by five folds over unique pairs; each
-line averages over panels, and differences come with twice their standard error over panels. Raters count alike, so that
-the lines alone are compared. With --models instead: models of raters beside `pooled` on 40 panels a line of raters who
-are alike or unlike in noise, each with the weights that it gives raters by itself.
+Prints the tables of docs/evidence/calibration.md in Markdown. Leave-one-out correlation by five folds over unique
+pairs; each line averages over panels, and differences come with twice their standard error over panels. Raters count
+alike, so that the lines alone are compared. With --models instead: models of raters beside `pooled` on 40 panels a
+line of raters who are alike or unlike in noise, each with the weights that it gives raters by itself.
 """
 
 from __future__ import annotations

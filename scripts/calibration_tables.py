@@ -1,4 +1,4 @@
-"""Print the paper's table 5.1 for real panels, and draw figure 5.1, for docs/calibration.md.
+"""Print the paper's table 5.1 for real panels, and draw figure 5.1, for docs/evidence/calibration.md.
 
 python scripts/calibration_tables.py [--data ../shared/data] [--methods p910 p913] [--figures docs/assets]
 """

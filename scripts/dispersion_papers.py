@@ -11,8 +11,9 @@ early stop); `--learning-rate`, `--batch` and `--patience` set them.
 FOLDER holds images.tar.xz with train/CLASS/*.jpg and test/CLASS/*.jpg (default: ../shared/data/cifar10_jpeg). Encoders
 learn from pictures by three convolutions and two full layers, or with `--items features` by the two full layers from
 gradients and colours of the pictures; `--features x.npy` takes vectors of your own instead, one for each picture in the
-order of the sorted paths. A pre-trained AlexNet, as Jiang, Li and Li have it, does not come with this; docs/hashing.md
-says how its features are saved, and `--features alexnet.npy --items features --hidden 0` learns a hash layer on them.
+order of the sorted paths. A pre-trained AlexNet, as Jiang, Li and Li have it, does not come with this;
+docs/evidence/hashing.md says how its features are saved, and
+`--features alexnet.npy --items features --hidden 0` learns a hash layer on them.
 
 What is finished stays in the --work folder, and a run that was interrupted goes on from there.
 """

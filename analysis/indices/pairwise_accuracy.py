@@ -8,7 +8,7 @@ hardly anything to order counts hardly. Queries in which every pair is good, or 
 
 The mean of the queries' own ratios would not do where only some pairs of a query are drawn: each is a ratio of a few
 pairs, whose bias does not shrink with the number of queries, and leans to systems that proposed the pairs
-(docs/scoring.md). The ratio of sums has a bias of the order of one over the queries (Cochran 1977, chapter 6).
+(docs/comparing.md). The ratio of sums has a bias of the order of one over the queries (Cochran 1977, chapter 6).
 """
 
 from __future__ import annotations

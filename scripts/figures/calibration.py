@@ -14,7 +14,7 @@ from scripts.figures.pages import printed
 
 def calibration_panels() -> str:
     """Leave-one-out correlation against the length of the base block, a panel for each scale and number of raters."""
-    lines = printed("calibration.md", "| scale | raters | base | panels |")
+    lines = printed("evidence/calibration.md", "| scale | raters | base | panels |")
     head, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     methods = head[4:9]
     table = [row for row in rows if not row[0].startswith("---")]
@@ -53,7 +53,7 @@ def calibration_panels() -> str:
 def calibration_people() -> str:
     """Leave-one-out correlation of each method on panels of real people, with its interval."""
     parts: dict[str, list[tuple[str, list[float]]]] = {}
-    for line in printed("calibration.md", "| panel | method | variance within a pair |")[2:]:
+    for line in printed("evidence/calibration.md", "| panel | method | variance within a pair |")[2:]:
         panel, method, _, figure, _ = (cell.strip() for cell in line.strip("|").split("|"))
         name = panel or list(parts)[-1]
         parts.setdefault(name, []).append((method, [float(number) for number in re.findall(r"[\d.]+", figure)]))

@@ -16,7 +16,7 @@ SYSTEMS = "ABCD"
 def design_rows(queries: int) -> dict[str, list[float]]:
     """Coverage in % for systems A to D, by figure, from docs/scoring.md."""
     rows = {}
-    for line in printed("scoring.md", f"300 studies of {queries} of 320")[3:]:
+    for line in printed("evidence/scoring.md", f"300 studies of {queries} of 320")[3:]:
         name, *cells = re.split(r"\s{2,}", line.strip())
         rows[name] = [float(cell.rstrip("*")) for cell in cells[1::2]]
     return rows
@@ -67,7 +67,7 @@ def coverage_relevance() -> str:
 
 def coverage_raters() -> str:
     """Coverage of intervals about these raters and about any like them."""
-    table = printed("scoring.md", "raters  ratings  offsets  intervals of")
+    table = printed("intervals.md", "raters  ratings  offsets  intervals of")
     rows = [re.split(r"\s{2,}", line.strip()) for line in table[1:]]
     parts = {"normalised rank": 4, "average precision": 6, "correlation": 8}
     return _by_setting(

@@ -47,8 +47,8 @@ class ExportOptions(CommandOptions):
 def export(folder: Path, options: ExportOptions, as_json: bool) -> None:
     """Write the ratings to a table, at any time; nobody who is rating is held up.
 
-    Attention checks, repeated pairs and practice are in the table under their own `block`; docs/app.md has the columns.
-    Beside it, NAME.json says how pairs were handed out.
+    Attention checks, repeated pairs and practice are in the table under their own `block`; docs/data.md has the
+    columns. Beside it, NAME.json says how pairs were handed out.
 
     \b
     Example:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Sequence
 
-_TOML = '''# What is asked of whom. docs/app.md explains every setting; `relstudy serve` checks them all.
+_TOML = '''# What is asked of whom. docs/reference/study-toml.md explains every setting;
+# `relstudy serve` checks them all.
 
 [study]
 id = "{id}"                  # letters, digits, - and _

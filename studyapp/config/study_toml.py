@@ -467,7 +467,7 @@ def read_texts(check: TomlChecker, data: dict[str, Any]) -> dict[str, str]:
     """[texts]: replaced texts of the interface, by name."""
     for key, value in data.items():
         if key not in ENGLISH:
-            check.fault(("texts", key), None, "there is no such text; docs/app.md lists them")
+            check.fault(("texts", key), None, "there is no such text; studyapp/config/texts.py has them")
         elif not isinstance(value, str):
             check.fault(("texts", key), value, "a text in quotes is allowed")
     return {key: str(value) for key, value in data.items()}

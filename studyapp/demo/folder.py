@@ -60,7 +60,7 @@ def _kind(mark: Path) -> object:
 
 
 STUDY = """\
-# The study of `relstudy demo`. docs/app.md explains every setting.
+# The study of `relstudy demo`. docs/reference/study-toml.md explains every setting.
 [study]
 id = "demo"
 title = "Which pictures match?"

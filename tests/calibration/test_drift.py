@@ -197,7 +197,7 @@ def test_raters_who_were_set_aside_say_nothing_of_the_others_drift() -> None:
 
 @pytest.mark.slow
 def test_a_good_system_s_rank_is_no_farther_from_the_truth_where_drift_is_taken_out() -> None:
-    """docs/calibration.md has the table; raters' slopes have a standard deviation of a point, over 3 studies."""
+    """docs/evidence has the table; raters' slopes have a standard deviation of a point, over 3 studies."""
     found = biases(3, 1.0)
     kept, removed = (each[:, INDICES.index("normalised_rank"), :2, 0] for each in found.values())
     assert not np.array_equal(kept, removed)

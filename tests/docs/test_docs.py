@@ -139,6 +139,7 @@ def test_the_reference_documents_every_public_name_and_nothing_else(site: Path) 
         "hashing.html",
         "layouts.html",
         "options.html",
+        "study-toml.html",
     ]
 
 

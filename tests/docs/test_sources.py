@@ -1,4 +1,4 @@
-"""docs/sources.md: every item of the sources, and that what a row names is evidence of what the row says.
+"""docs/evidence/sources.md: every item of the sources, and that what a row names is evidence of what the row says.
 
 A name that exists proves nothing. So each test that a row names asserts something of what the row is about; each option
 is given in a test; each script is run by a test, or prints what stands in a document; each figure of a row stands in
@@ -24,7 +24,7 @@ from relstudy.studyapp.cli import main
 from tests.analysis.report.pages import quietly, tables_of
 from tests.places import EXAMPLE, ROOT
 
-PAGE = (ROOT / "docs" / "sources.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "evidence" / "sources.md").read_text(encoding="utf-8")
 ROWS = [
     [cell.strip() for cell in line.strip("|").split("|")]
     for line in PAGE.splitlines()

@@ -30,7 +30,7 @@ def test_the_command_of_simulated_tables_names_each_with_its_first_line() -> Non
 
 
 def test_figures_beside_other_libraries_differ_for_the_reasons_that_the_script_gives() -> None:
-    page = (ROOT / "docs" / "peers.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "evidence" / "peers.md").read_text(encoding="utf-8")
     lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line[:1] == "|"]
     rows = [(library, what, float(apart), why) for library, _, what, _, _, _, apart, why in lines[2:]]
     assert {library for library, *_ in rows} >= {"ir_measures", "ranx", "sureal", "crowd-kit"}

@@ -1,4 +1,4 @@
-"""The table of error rates of docs/scoring.md, small: every world, and the rules beside the best set."""
+"""The table of error rates of docs/evidence/scoring.md, small: every world, and the rules beside the best set."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 
 def test_intervals_cover_the_truth_of_the_collection_about_as_often_as_they_say() -> None:
-    """The table of docs/scoring.md with fewer studies; the full one has 300 and takes half a minute."""
+    """The table of docs/evidence/scoring.md with fewer studies; the full one has 300 and takes half a minute."""
     script = ROOT / "scripts" / "coverage.py"
     arguments = ["design", "--studies", "50", "--queries", "50"]
     done = subprocess.run([sys.executable, script, *arguments], capture_output=True, text=True, cwd=ROOT, check=True)

@@ -97,7 +97,7 @@ def test_a_fourth_cumulant_over_the_number_of_values_is_added_to_that_of_noise(r
 
 @pytest.mark.slow
 def test_intervals_are_wider_where_few_ratings_lie_far_out_and_three_raters_keep_theirs() -> None:
-    """Lognormal noise; docs/calibration.md has how often these intervals hold the truth."""
+    """Lognormal noise; docs/evidence/calibration.md has how often these intervals hold the truth."""
     for seed in range(5):
         study = of_ratings(ratings(seed, 20, 5, 3, None, steps=False, noise="lognormal"))
         covariance = study.covariance - np.diag(study.beyond)
@@ -186,7 +186,7 @@ def test_the_information_is_that_of_one_matrix_of_all_values() -> None:
 
 @pytest.mark.slow
 def test_variances_are_found_and_intervals_hold_the_truth() -> None:
-    """60 tables; docs/calibration.md has the script's of 200. More than seven of 60 miss with a chance of .01."""
+    """60 tables; the script has 200. More than seven of 60 miss with a chance of .01."""
     found, held = [], {"erho2": 0, "phi": 0}
     v = VARIANCES
     worth, error = v["query"] + v["result"], v["taste"] + v["rest"]
