@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from relstudy.common.runtime.wording import count_of, number, percent, with_ends
 
 if TYPE_CHECKING:
     from relstudy.analysis.judges.check import JudgeCheck
+    from relstudy.analysis.judges.model_favour import ModelFavour
     from relstudy.analysis.judges.study import JudgedStudy
     from relstudy.common.results.estimates import Estimate
 
@@ -49,16 +51,19 @@ def judge_check(
 
     People are the measure: what each grade is worth, how much the judge explains, whether it agrees with people as
     well as one of them does, whether it favours a system, and by how much it would shorten each interval. Systems are
-    those of FOLDER/scores that have a score for every pair which the judge was given.
+    those of FOLDER/scores that have a score for every pair which the judge was given; of answers, the models.
 
     \b
     relstudy judge-check my-study --judge model
     relstudy judge-check my-study --judge model --worklist look.html
     """
     from relstudy.analysis.judges.check import check_judge_against
+    from relstudy.analysis.judges.model_favour import model_favours
     from relstudy.analysis.judges.study import judge_file, judged_study, read_human_study
     from relstudy.common.runtime.files import read_json
-    from relstudy.common.tables.meaning.study_folder import question_folder, table_in
+    from relstudy.common.tables.formats.table_files import read_table
+    from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+    from relstudy.common.tables.meaning.study_folder import answers_file, question_folder, table_in
 
     options = ScoringOptions(method="none", measures=(), **fields_given(ScoringOptions, choices))
     asked = question_folder(folder, question)
@@ -69,15 +74,23 @@ def judge_check(
     study = judged_study(human, path, options)
     check = check_judge_against(study.pairs, study.candidates, study.scores, study.judge, options, study.ratings)
     notes = [*human.notes, *study.notes]
+    answers = answers_file(folder)
+    models = []
+    if answers is not None:
+        of_models = read_table(answers, "system", *PAIR).frame
+        models = model_favours(study.judge, human.judgments.frame, of_models)
     described = path.with_suffix(".json")
     description = read_json(described) if described.is_file() else {}
     again = {"repeated": None, "moved": None} | {way: description[way] for way in AGAIN if way in description}
     if worklist is not None:
         notes += _write_worklist(folder, worklist, path, study, options)
     if as_json:
-        print_json(check.as_json() | again | {"notes": notes})
+        of_models_json = {"models": {each.model: each.as_json() for each in models}} if models else {}
+        print_json(check.as_json() | again | of_models_json | {"notes": notes})
         return
     _print(check, again)
+    if models:
+        _print_models(models, name)
     for note in notes:
         click.echo(note)
 
@@ -174,6 +187,15 @@ def _print(check: JudgeCheck, again: dict[str, dict[str, int] | None]) -> None:
         print_table(rows, ["index", "width with the judge", "worth judged pairs"])
     for warning in check.warnings:
         click.echo(f"Warning: {warning}")
+
+
+def _print_models(models: Sequence[ModelFavour], judge: str) -> None:
+    """What the judge gives each model beyond people."""
+    click.echo()
+    rows = [[each.model, _with_ends(each.grades), _with_ends(each.judgments)] for each in models]
+    print_table(rows, ["model", "grades, people alike", "people, grades alike"])
+    said = [sentence for each in models if (sentence := each.sentence(judge)) is not None]
+    click.echo("\n".join(said) if said else f"No model is shown to be favoured by {judge}.")
 
 
 def _with_ends(figure: Estimate) -> str:
