@@ -48,8 +48,11 @@ def is_side_by_side(folder: Path) -> bool:
     file = folder / "pairs.csv"
     if not (folder / ANSWERS).is_file() or not file.is_file():
         return False
-    with file.open(encoding="utf-8-sig") as lines:
-        return next(lines, "").rstrip("\r\n").endswith(",other_id")
+    from relstudy.common.tables.checked_table import stripped
+    from relstudy.common.tables.formats.table_files import read_table
+
+    frame = read_table(file).frame
+    return "other_id" in frame and len(frame) > 0 and bool((stripped(frame["other_id"]) != "").all())
 
 
 def notes_on_scores(folder: Path | None) -> list[str]:
