@@ -27,6 +27,26 @@ LONGEST = 100_000
 NEEDED = "a table of results has a query a row and what raters see of each result"
 
 
+class MissingRoleError(RelstudyError):
+    """No column is known by its name for something that a study needs.
+
+    Parameters
+    ----------
+    name : of the table
+    role : the role that is lacking, of `ROLES`
+    what : the same in words
+    frame : the table
+    """
+
+    def __init__(self, name: str, role: str, what: str, frame: pd.DataFrame) -> None:
+        self.name, self.role, self.what, self.columns = name, role, what, [str(each) for each in frame]
+        self.first = [str(value) for value in frame.iloc[0]] if len(frame) else [""] * len(self.columns)
+        super().__init__(
+            f"{name}: no column holds {what} ({listed(self.columns)}); {NEEDED}: "
+            f"{option('columns', f'COLUMN={role}')} names it"
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class ResultsTable:
     """What each system gave for each query.
@@ -96,20 +116,17 @@ def _rows_of(source: Source, columns: dict[str, str]) -> tuple[pd.DataFrame, dic
     if "query" not in known:
         other = known.get("query_id")
         if other is None:
-            raise RelstudyError(
-                f"{name}: no column holds the query ({listed([str(each) for each in frame])}); {NEEDED}: "
-                f"{option('columns', 'COLUMN=query')} names it"
-            )
+            raise MissingRoleError(name, "query", "the query", frame)
         known["query"] = other
     wide = [] if {"answer", "text", "title", "image"} & known.keys() else model_columns(frame, known)
+    if "system" in known:  # the other text is what that system gave
+        known |= {"answer": wide[0]} if len(wide) == 1 else {}
+        wide = []
     if wide:
         frame = frame.melt([known[role] for role in known if role != "score"], wide, "\0system", "\0answer")
         known |= {"system": "\0system", "answer": "\0answer"}
     if not {"answer", "text", "title", "image"} & known.keys():
-        raise RelstudyError(
-            f"{name}: no column holds what raters are to see ({listed([str(each) for each in frame])}); "
-            f"{option('columns', 'COLUMN=text')} names it"
-        )
+        raise MissingRoleError(name, "text", "what raters are to see", frame)
 
     def texts(role: str) -> pd.Series:
         if role not in known:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from relstudy.common.options.command_options import taking
 from relstudy.common.options.declaration import CommandOptions, option
 from relstudy.studyapp.web.options import ServerOptions
+
+if TYPE_CHECKING:
+    from relstudy.studyapp.collection.results_table import MissingRoleError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,15 +62,24 @@ def ask(results: tuple[Path, ...], options: AskOptions, server: ServerOptions) -
       relstudy ask pictures-of-a/ pictures-of-b/ prompts.csv
       relstudy ask answers.csv --question "Is it supported by the sources?" --question "Is it helpful?"
     """
+    from relstudy.analysis.commands import asking
     from relstudy.common.runtime.console import say
     from relstudy.common.runtime.errors import RelstudyError
     from relstudy.common.runtime.wording import quoted
     from relstudy.studyapp.collection.asked_study import make_study
-    from relstudy.studyapp.collection.results_table import read_results
+    from relstudy.studyapp.collection.results_table import MissingRoleError, read_results
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.web.server import run
 
-    table = read_results(results, _roles(options.columns))
+    roles = _roles(options.columns)
+    while True:
+        try:
+            table = read_results(results, roles)
+            break
+        except MissingRoleError as error:
+            if not asking.is_terminal():
+                raise
+            roles[_asked(error)] = error.role
     folder = options.output or Path(results[0].stem)
     if folder.suffix or (folder.exists() and not folder.is_dir()):
         raise RelstudyError(f"{folder}: a folder is needed; -o names one")
@@ -82,6 +95,14 @@ def ask(results: tuple[Path, ...], options: AskOptions, server: ServerOptions) -
         say(f"Next: relstudy {'serve' if asked.added is None else 'change'} {quoted(folder)}")
         return
     run(folder, server)
+
+
+def _asked(error: MissingRoleError) -> str:
+    """The column that the person at the terminal names."""
+    click.echo(f"{error.name}: which column holds {error.what}?")
+    for number, (column, first) in enumerate(zip(error.columns, error.first, strict=True), 1):
+        click.echo(f"{number}. {column}: {first[:60]}")
+    return error.columns[click.prompt("Number", type=click.IntRange(1, len(error.columns))) - 1]
 
 
 def _roles(stated: str | None) -> dict[str, str]:

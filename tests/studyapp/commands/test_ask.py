@@ -197,6 +197,25 @@ def test_side_by_side_asks_one_question_of_a_study_of_its_own(tmp_path):
     assert one.exit_code == 1 and "nothing to compare" in one.output and not (tmp_path / "one").exists()
 
 
+def test_beside_a_column_of_models_the_one_other_text_is_the_answer(tmp_path):
+    folder = made(tmp_path, answers().rename(columns={"answer": "reply"}).assign(latency=3))
+    assert sorted(pd.read_csv(folder / "answers.csv")["system"].unique()) == sorted(MODELS)
+    assert len(pairs(folder)) == 12
+
+
+def test_what_no_name_tells_is_asked_on_a_terminal_and_named_in_a_pipe(tmp_path, monkeypatch):
+    strange = answers().rename(columns={"question": "what", "answer": "reply"}).assign(remark="none")
+    strange.to_csv(tmp_path / "a.csv", index=False)
+    words = ("ask", tmp_path / "a.csv", "-o", tmp_path / "s", "--no-serve")
+    piped = relstudy(*words)
+    assert piped.exit_code == 1 and "--columns COLUMN=query names it" in piped.output
+    monkeypatch.setattr("relstudy.analysis.commands.asking.is_terminal", lambda: True)
+    done = succeeds(*words, typed="1\n3\n")
+    assert "a: which column holds the query?" in done.output and "1. what: What is thing 0?" in done.output
+    assert "a: which column holds what raters are to see?" in done.output
+    assert len(pairs(tmp_path / "s")) == 12
+
+
 BAD = {
     "a row without a query": (
         answers().assign(question=lambda f: f["question"].where(f.index != 3, "")),
