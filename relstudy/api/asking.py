@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -24,6 +25,7 @@ def ask(
     raters: int | None = None,
     side_by_side: bool = False,
     columns: Mapping[str, str] | None = None,
+    fetch: bool = False,
     seed: int = 0,
 ) -> Asked:
     """Make a study's folder of a table of results or answers; `relstudy serve FOLDER` then puts it before people.
@@ -37,6 +39,7 @@ def ask(
     raters : people expected, who share the pairs; None: up to 60 pairs each
     side_by_side : ask which of two models' answers, or of two systems' first five results, is better
     columns : roles by column, for columns with other names (query, system, answer, text, title, image, result, rank)
+    fetch : fetch the pictures that the table names by addresses on the web
     seed : of the queries drawn, where there are many
 
     Returns
@@ -60,8 +63,9 @@ def ask(
     several = [results] if isinstance(results, pd.DataFrame | str | os.PathLike) else list(results)
     sources = [each if isinstance(each, pd.DataFrame) else Path(each) for each in several]
     first = next((each.parent for each in sources if isinstance(each, Path)), Path())
-    table = read_results(sources, columns)
-    return make_study(
-        table, Path(folder), questions=questions, scale=scale, raters=raters, side_by_side=side_by_side, seed=seed,
-        beside=first,
-    )  # fmt: skip
+    with tempfile.TemporaryDirectory(prefix="relstudy-") as fetched:
+        table = read_results(sources, columns, Path(fetched) if fetch else None)
+        return make_study(
+            table, Path(folder), questions=questions, scale=scale, raters=raters, side_by_side=side_by_side, seed=seed,
+            beside=first,
+        )  # fmt: skip

@@ -20,6 +20,7 @@ from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of, listed
 from relstudy.common.tables.meaning.results_columns import ROLES, known_columns, model_columns
+from relstudy.studyapp.collection.fetched import fetch_pictures
 from relstudy.studyapp.collection.results_sources import Source, read_sources
 
 LONGEST = 100_000
@@ -84,7 +85,9 @@ class ResultsTable:
         ]
 
 
-def read_results(sources: Sequence[Path | pd.DataFrame], columns: Mapping[str, str] | None = None) -> ResultsTable:
+def read_results(
+    sources: Sequence[Path | pd.DataFrame], columns: Mapping[str, str] | None = None, fetched: Path | None = None
+) -> ResultsTable:
     """Read results from files, or tables in memory.
 
     Parameters
@@ -92,6 +95,7 @@ def read_results(sources: Sequence[Path | pd.DataFrame], columns: Mapping[str, s
     sources : files or frames, one without a column for the system is a system's, by its name; TREC runs with tables of
         their documents' and queries' texts; folders, one a system, whose pictures of one name are of one query
     columns : roles by column (`ROLES`), for columns with other names
+    fetched : a folder to which pictures are fetched that addresses on the web name; None: such pictures are refused
 
     Raises
     ------
@@ -106,6 +110,10 @@ def read_results(sources: Sequence[Path | pd.DataFrame], columns: Mapping[str, s
         parts.append(part)
         answers.append(one_each)
     rows = pd.concat(parts, ignore_index=True)
+    addressed = rows["image"].str.match(r"https?://")
+    if fetched is not None and addressed.any():
+        names = fetch_pictures(rows.loc[addressed, "image"].tolist(), fetched)
+        rows.loc[addressed, "image"] = [str(fetched / names[each]) for each in rows.loc[addressed, "image"]]
     _check(rows, len(sources))
     return ResultsTable(rows, taken, all(answers), all(each.pictures for each in found))
 
@@ -233,6 +241,6 @@ def _check(rows: pd.DataFrame, files: int) -> None:
     addressed = rows["image"].str.match(r"https?://")
     if addressed.any():
         raise RelstudyError(
-            f"{count_of(int(addressed.sum()), 'picture')} named by an address on the web, which is not fetched; save "
-            "the pictures beside the table and name their files"
+            f"{count_of(int(addressed.sum()), 'picture')} named by an address on the web; {option('fetch', True)} "
+            "fetches them, or save them beside the table and name their files"
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,6 +38,7 @@ class AskOptions(CommandOptions):
         None,
         "What columns are, COLUMN=ROLE,...: query, system, answer, text, title, image, result, rank, score, sources.",
     )
+    fetch: bool = option(False, "Fetch the pictures that the table names by addresses on the web; no others.")
     seed: int = option(0, "Seed of the queries drawn, where there are many.", at_least=0, any_size=True)
 
 
@@ -71,24 +73,25 @@ def ask(results: tuple[Path, ...], options: AskOptions, server: ServerOptions) -
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.web.server import run
 
-    roles = _roles(options.columns)
-    while True:
-        try:
-            table = read_results(results, roles)
-            break
-        except MissingRoleError as error:
-            if not asking.is_terminal():
-                raise
-            roles[_asked(error)] = error.role
     folder = options.output or Path(results[0].stem)
     if folder.suffix or (folder.exists() and not folder.is_dir()):
         raise RelstudyError(f"{folder}: a folder is needed; -o names one")
-    for sentence in table.sentences():
-        click.echo(sentence)
-    asked = make_study(
-        table, folder, questions=options.question, scale=options.scale, raters=options.raters,
-        side_by_side=options.side_by_side, seed=options.seed, beside=results[0].parent,
-    )  # fmt: skip
+    roles = _roles(options.columns)
+    with tempfile.TemporaryDirectory(prefix="relstudy-") as fetched:
+        while True:
+            try:
+                table = read_results(results, roles, Path(fetched) if options.fetch else None)
+                break
+            except MissingRoleError as error:
+                if not asking.is_terminal():
+                    raise
+                roles[_asked(error)] = error.role
+        for sentence in table.sentences():
+            click.echo(sentence)
+        asked = make_study(
+            table, folder, questions=options.question, scale=options.scale, raters=options.raters,
+            side_by_side=options.side_by_side, seed=options.seed, beside=results[0].parent,
+        )  # fmt: skip
     Study.load(folder)
     click.echo(f"{folder}: {asked.sentence()}")
     if options.serve is False:

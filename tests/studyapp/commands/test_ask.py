@@ -227,7 +227,7 @@ BAD = {
         "200,000",
     ),
     "no query": (answers().rename(columns={"question": "what"}), "no column holds the query"),
-    "pictures on the web": (hits("x").assign(image="https://example.org/a.png"), "not fetched"),
+    "pictures on the web": (hits("x").assign(image="https://example.org/a.png"), "--fetch fetches them"),
 }
 
 
