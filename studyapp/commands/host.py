@@ -17,6 +17,7 @@ class HostOptions(CommandOptions):
     """Options of `relstudy host` beside the server's."""
 
     url: str = option("", "Public address of the host; a study's is URL/NAME.", shown="where it listens")
+    set_up: bool = option(False, "Print a link with which studies are set up in the browser, as `relstudy start` does.")
 
 
 @click.command()
@@ -36,8 +37,16 @@ def host(folders: tuple[Path, ...], server: ServerOptions, options: HostOptions)
     \b
     Examples:
       relstudy host studies --url https://lab.example.org/studies --trusted-proxy 127.0.0.1
+      relstudy host studies --set-up
       touch studies/colours/stopped
     """
     from relstudy.studyapp.web.host import run_host
+    from relstudy.studyapp.web.set_up import SetUp
 
-    run_host(folders, server, options.url.rstrip("/"))
+    set_up = None
+    if options.set_up:
+        place = next((folder for folder in folders if not (folder / "study.toml").exists()), None)
+        if place is None:
+            raise click.UsageError("--set-up needs a folder of studies, to which new ones are added")
+        set_up = SetUp.of(place)
+    run_host(folders, server, options.url.rstrip("/"), set_up=set_up)

@@ -149,7 +149,7 @@ def _front_app(studies: HostedStudies, set_up: SetUp | None) -> Flask:
         return message(TOO_LARGE if error.code == 413 else texts("error.other"), error.code or 400)
 
     if set_up is not None:
-        set_up.add_to(app)
+        set_up.add_to(app, secure=studies.secure)
 
     @app.errorhandler(404)
     @app.errorhandler(405)

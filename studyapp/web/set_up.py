@@ -62,11 +62,12 @@ class SetUp:
         """One with a new key."""
         return cls(folder, secrets.token_urlsafe(24))
 
-    def add_to(self, app: Flask) -> None:
-        """Serve the pages, by a cookie of the host's own."""
+    def add_to(self, app: Flask, *, secure: bool) -> None:
+        """Serve the pages, by a cookie of the host's own, for https only with `secure`."""
         app.config.update(
             SECRET_KEY=hmac.digest(self.key.encode(), b"set up", "sha256"), SESSION_COOKIE_NAME="relstudy-set-up",
-            SESSION_COOKIE_HTTPONLY=True, SESSION_COOKIE_SAMESITE="Strict", MAX_CONTENT_LENGTH=UPLOAD,
+            SESSION_COOKIE_HTTPONLY=True, SESSION_COOKIE_SAMESITE="Strict", SESSION_COOKIE_SECURE=secure,
+            MAX_CONTENT_LENGTH=UPLOAD,
         )  # fmt: skip
         app.extensions["relstudy-set-up"] = self
         app.register_blueprint(blueprint)

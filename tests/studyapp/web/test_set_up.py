@@ -17,7 +17,9 @@ from werkzeug.test import Client, TestResponse
 from relstudy.studyapp.web import set_up
 from relstudy.studyapp.web.host import host_app
 from relstudy.studyapp.web.hosted import HostedStudies
+from relstudy.studyapp.web.mount import mounted
 from relstudy.studyapp.web.set_up import SetUp
+from tests.commands import relstudy
 from tests.studyapp.browse import Page
 
 TABLE = "question,model,answer\n" + "".join(f"What is {q}?,{m},Answer {m}{q}.\n" for q in range(4) for m in "xy")
@@ -217,3 +219,26 @@ def test_more_than_can_be_taken_at_once_is_said(tmp_path, monkeypatch):
     page = visitor.upload(("a.csv", TABLE.encode() * 20))
     assert visitor.status == 413 and "can be uploaded at once" in page.text
     studies.close()
+
+
+def test_below_a_hosts_path_the_pages_lead_on_below_it(tmp_path):
+    studies = HostedStudies([tmp_path], "https://lab.example.org/studies", secure=True)
+    studies.begin_work()
+    key = SetUp.of(tmp_path)
+    client = Client(mounted(host_app(studies, key), "/studies"), TestResponse)
+    given = {"base_url": "https://lab.example.org"}
+    entered = client.get(f"/studies/start/{key.key}", **given)
+    assert entered.headers["Location"] == "/studies/start/" and "Secure" in entered.headers["Set-Cookie"]
+    csrf = Page(client.get("/studies/start/", **given).get_data(as_text=True)).forms[0].fields["csrf"]
+    fields = {"csrf": csrf, "ask": "each", "question": "", "scale": "1-5", "raters": "", "name": "mine"}
+    made = client.post("/studies/start/", data=fields | {"files": (io.BytesIO(TABLE.encode()), "a.csv")}, **given)
+    assert made.headers["Location"] == "/studies/start/check"
+    opened = client.post("/studies/start/open", data={"csrf": csrf}, **given)
+    assert opened.headers["Location"].startswith("/studies/mine/admin/setup/")
+    studies.close()
+
+
+def test_a_host_needs_a_folder_to_which_studies_are_added(tmp_path):
+    (tmp_path / "study.toml").write_text("")
+    done = relstudy("host", tmp_path, "--set-up")
+    assert done.exit_code == 2 and "needs a folder of studies" in done.output
