@@ -80,7 +80,7 @@ def model_favours(judge: JudgeTable, judgments: pd.DataFrame, answers: pd.DataFr
     >>> ids = [answers[name].to_numpy(object) for name in PAIR]
     >>> judge = JudgeTable("j", *ids, grades.to_numpy(), np.array(["ok"] * 120, object), np.ones(120))
     >>> [each.named for each in model_favours(judge, answers.assign(judgment=people), answers)]
-    [1, 0, 0]
+    [1, -1, -1]
     """
     graded = pd.DataFrame({"query_id": judge.query_id, "result_id": judge.result_id, "grade": judge.rating}).dropna()
     table = answers[["system", *PAIR]].merge(judgments[[*PAIR, "judgment"]], on=PAIR).merge(graded, on=PAIR)

@@ -19,7 +19,7 @@ def templates_of(study: Study, texts: Texts, app_templates: Environment, directi
     """The templates with a version's own `study`, texts and direction, which a page asks for about 50 times.
 
     A text without values, as in `{{ 'rate.query' | text }}`, is worked out when the template is compiled, and
-    `text('rate.page', page=3)` for each page.
+    `text('rate.progress', page=3, pages=9)` for each page.
     """
     templates: Environment = app_templates.overlay(bytecode_cache=_compiled_with(tuple(sorted(texts.texts.items()))))
     templates.filters = {**app_templates.filters, "text": texts}

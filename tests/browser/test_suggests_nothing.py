@@ -75,4 +75,4 @@ def test_next_is_on_the_side_of_the_last_answer_and_the_time_left_is_told(take_s
     own = "`pace:${document.documentElement.dataset.root}`"
     page.evaluate(f"sessionStorage.setItem({own}, JSON.stringify({{ sum: 360, pages: 3 }}))")
     page.reload()
-    expect(page.locator(".progress")).to_have_text("Page 1 · about 6 min left")
+    expect(page.locator(".progress")).to_have_text("Page 1 of 3 · about 6 min left")

@@ -27,7 +27,7 @@ WHY_NOT = {
     **{
         f"relstudy {name} {study}": "of a study that relstudy ask made; tests/studyapp/commands/test_ask.py"
         for study, names in (
-            ("answers", "invite export calibrate score report change"),
+            ("answers", "invite export calibrate score report change judge-check"),
             ("results", "export score report change"),
         )
         for name in names.split()
