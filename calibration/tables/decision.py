@@ -90,6 +90,8 @@ def _looks(file: Path, content: dict[str, Any]) -> LookPlan | None:
     if on_bound not in ON_BOUND:
         raise RelstudyError(f"{file}: looks.on_bound is one of {', '.join(ON_BOUND)}, not {on_bound!r}")
     if rule == NONE:
+        if blind or on_bound != ON_BOUND[0]:
+            raise RelstudyError(f"{file}: looks.blind and looks.on_bound need a rule, since {NONE} has no bound")
         return None
     wanted = [each.get("ratings_per_pair", 1) for each in content.get("blocks", ()) if each.get("pairs") == "unique"]
     return LookPlan(planned, float(error), rule, max(wanted, default=1), file.parent, blind, on_bound)

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
-from relstudy.calibration.tables.decision import ON_BOUND, RULES
+from relstudy.calibration.tables.decision import NONE, ON_BOUND, RULES
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.http import is_private
 from relstudy.common.tables.meaning.scales import SCALES, Scale, show_value
@@ -439,7 +439,9 @@ def check_looks(check: TomlChecker, data: dict[str, Any]) -> None:
     check.number(data, path, "error", 0.05, 1e-6, 0.5)
     check.one_of(data, path, "rule", RULES[0], RULES)
     check.yes(data, path, "blind", False)
-    check.one_of(data, path, "on_bound", ON_BOUND[0], ON_BOUND)
+    on_bound = check.one_of(data, path, "on_bound", ON_BOUND[0], ON_BOUND)
+    if data.get("rule") == NONE and (data.get("blind") is True or on_bound != ON_BOUND[0]):
+        check.fault((*path, "rule"), NONE, "looks.blind and looks.on_bound need a rule with bounds")
 
 
 def read_collection(check: TomlChecker, data: dict[str, Any]) -> CollectionSettings:

@@ -19,7 +19,7 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.kept_answer import KeptAnswer, begin, is_computing
-from relstudy.studyapp.monitoring.status import Status, study_status
+from relstudy.studyapp.monitoring.status import Status, may_have_ratings, study_status
 
 LOOK = 60.0
 """Seconds between two counts of the answers that are in."""
@@ -68,6 +68,7 @@ class PlannedLooks:
 
     folder: Path
     _ended: threading.Event = field(default_factory=threading.Event, repr=False)
+    _seen: dict[str, int] = field(default_factory=dict, repr=False)
 
     def start(self) -> None:
         """Begin to count, in a thread of this process."""
@@ -92,6 +93,10 @@ class PlannedLooks:
             return False
         store = Store.of_study(self.folder, kept=1)
         try:
+            newest = may_have_ratings(store)
+            if newest == self._seen.get("newest"):
+                return False  # nothing was rated since the last count, which costs more than this
+            self._seen["newest"] = newest
             share = share_of_answers(study_status(store, Study.load(self.folder)))
         finally:
             store.dispose()

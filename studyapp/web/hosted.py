@@ -51,8 +51,7 @@ class HostedStudy:
     app: Flask
     store: Store
     mark: IO[str] | None = None
-    notifier: Notifier | None = None
-    planned_looks: PlannedLooks | None = None
+    behind: tuple[Notifier | PlannedLooks, ...] = ()
 
 
 class HostedStudies:
@@ -186,12 +185,11 @@ class HostedStudies:
             mark.close()
             mark = None
         status = folder.stat()
-        if notifier is not None and self._at_work:
-            notifier.start()
-        planned_looks = PlannedLooks(folder)
+        behind: tuple[Notifier | PlannedLooks, ...] = (*([] if notifier is None else [notifier]), PlannedLooks(folder))
         if self._at_work:
-            planned_looks.start()
-        return HostedStudy(folder, (status.st_dev, status.st_ino), study, app, store, mark, notifier, planned_looks)
+            for each in behind:
+                each.start()
+        return HostedStudy(folder, (status.st_dev, status.st_ino), study, app, store, mark, behind)
 
     def _has_owner(self) -> bool:
         """True if somebody can open every study with an account of the host."""
@@ -207,10 +205,8 @@ class HostedStudies:
             except (RelstudyError, OSError):  # being restored, or gone; it is opened when that has ended
                 self._close(name)
                 continue
-            if hosted.notifier is not None:
-                hosted.notifier.start()
-            if hosted.planned_looks is not None:
-                hosted.planned_looks.start()
+            for each in hosted.behind:
+                each.start()
         for work in (self._watch, self._delete):
             threading.Thread(target=work, daemon=True).start()
 
@@ -239,10 +235,8 @@ class HostedStudies:
 
     def _close(self, name: str) -> None:
         hosted = self._open.pop(name)
-        if hosted.notifier is not None:
-            hosted.notifier.stop()
-        if hosted.planned_looks is not None:
-            hosted.planned_looks.stop()
+        for each in hosted.behind:
+            each.stop()
         hosted.store.dispose()
         if hosted.mark is not None:
             hosted.mark.close()

@@ -187,6 +187,7 @@ def test_a_planned_look_is_computed_when_its_answers_are_in(folder, monkeypatch)
     assert not watcher.look()
     rated(folder, 1)
     assert watcher.look()
+    assert not watcher.look()  # nothing came in since, so nothing is counted
     plain = (folder / "study.toml").read_text().partition("[looks]")[0]
     (folder / "study.toml").write_text(plain)
     assert not watcher.look()
@@ -214,3 +215,12 @@ def test_each_planned_look_comes_once():
     plan = LookPlan(4)
     kept = KeptAnswer(at="", ratings=1, headline="", look={"fraction": 0.5})
     assert [answering.is_due(plan, share, kept) for share in (0.5, 0.74, 0.75, 1.0)] == [False, False, True, True]
+
+
+def test_a_study_without_bounds_cannot_withhold_figures_until_one(tmp_path):
+    folder = made(tmp_path / "live")
+    toml = folder / "study.toml"
+    for setting in ("blind = true", 'on_bound = "pause"'):
+        toml.write_text(toml.read_text().partition("[looks]")[0] + f'[looks]\nrule = "none"\n{setting}\n')
+        for words in (("doctor", folder), ("status", folder, "--answer")):
+            assert "need a rule" in relstudy(*words).output
