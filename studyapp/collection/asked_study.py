@@ -157,8 +157,10 @@ def make_study(
             folder / "study.toml",
         )
     _copy_pictures(items, folder, beside)
+    everything = bool((drawn["query_probability"] == 1).all())  # a query with one answer is compared with nothing
+    asked_of = len(queries) if everything else drawn["query_id"].nunique()
     return Asked(
-        len(queries), len(results), len(drawn), int((drawn["block"] == "base").sum()), drawn["query_id"].nunique(),
+        len(queries), len(results), len(drawn), int((drawn["block"] == "base").sum()), asked_of,
         side_by_side=side_by_side,
     )  # fmt: skip
 
@@ -218,16 +220,16 @@ def _of_queries(found: pd.DataFrame, draw: np.random.Generator) -> tuple[pd.Data
 
 
 def _couple_rows(found: pd.DataFrame, share: float, first: int) -> pd.DataFrame:
-    made = _pair_rows(found, "unique", share, first)
-    return made.assign(
-        pair_id="c" + made["pair_id"].str[1:], source=found["source"].to_numpy(), **{OTHER: found[OTHER].to_numpy()}
-    )
+    made = _pair_rows(found, "unique", share, first, "c")
+    return made.assign(source=found["source"].to_numpy(), **{OTHER: found[OTHER].to_numpy()})
 
 
-def _pair_rows(found: pd.DataFrame, block: np.ndarray | str, share: float, first: int) -> pd.DataFrame:
+def _pair_rows(
+    found: pd.DataFrame, block: np.ndarray | str, share: float, first: int, letter: str = "p"
+) -> pd.DataFrame:
     made = pd.DataFrame(
         {
-            "pair_id": [f"p{number:05d}" for number in range(first, first + len(found))],
+            "pair_id": [f"{letter}{number:05d}" for number in range(first, first + len(found))],
             "query_id": found["query_id"].to_numpy(), "result_id": found["result_id"].to_numpy(), "paradigm": "text",
             "source": "", "rank": None, "inclusion_probability": share, "block": block, "round": 1,
             "query_probability": share,

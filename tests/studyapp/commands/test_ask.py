@@ -184,6 +184,21 @@ def test_rankings_side_by_side_are_lists_and_a_third_one_adds_couples(tmp_path):
     assert "preferred" in succeeds("score", folder).output
 
 
+def test_the_same_table_again_and_a_model_that_copies_another_add_nothing(tmp_path):
+    folder = tmp_path / "s"
+    for words in ({}, {"side_by_side": True}):
+        first = rs.ask(answers(), folder / str(len(words)), **words)
+        again = rs.ask(answers(), folder / str(len(words)), **words)
+        copy = answers()[lambda f: f["model"] == MODELS[0]].assign(model="copy")
+        copied = rs.ask(pd.concat([answers(), copy]), folder / str(len(words)), **words)
+        assert (again.added, copied.added, copied.pairs) == (0, 0, first.pairs)
+
+
+def test_a_question_with_one_answer_is_not_said_to_be_left_out_by_chance(tmp_path):
+    frame = answers().assign(answer=lambda f: f["answer"].where(f.index != 0, ""))
+    assert rs.ask(frame, tmp_path / "s", side_by_side=True).sentence() == "5 couples to compare, each by 3 people"
+
+
 def test_side_by_side_asks_one_question_of_a_study_of_its_own(tmp_path):
     folder = made(tmp_path, answers())
     again = relstudy("ask", tmp_path / "table.csv", "-o", folder, "--no-serve", "--side-by-side")
