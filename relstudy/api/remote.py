@@ -17,7 +17,7 @@ from relstudy.common.options.argument_checks import check_arguments
 from relstudy.common.runtime.control_characters import without_controls
 from relstudy.common.runtime.damaged_files import NO_JSON
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.http import address, can_be_sent, is_private, opener_for
+from relstudy.common.runtime.http import address, can_be_sent, exchange, is_private
 
 
 class RemoteStudy:
@@ -41,7 +41,6 @@ class RemoteStudy:
         self.url = url.rstrip("/")
         self._token = token
         self._seconds = seconds
-        self._opener = opener_for(url)
 
     def __repr__(self) -> str:
         return f"RemoteStudy({self.url!r})"
@@ -114,7 +113,7 @@ class RemoteStudy:
         try:
             while True:
                 try:
-                    with self._opener.open(request, timeout=self._seconds) as answer:
+                    with exchange(request, self._seconds, whole=False) as answer:
                         return bytes(answer.read())
                 except urllib.error.HTTPError as error:
                     pause = _pause(error)

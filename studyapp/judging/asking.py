@@ -311,7 +311,8 @@ def _asked(interview: Interview, question: Question) -> dict[str, Any]:
                 second["tokens"] = [sum(each) for each in zip(record["tokens"], second["tokens"], strict=True)]
             return {**second, "cost": None if None in costs else sum(costs), "cut_off": True}
     except NoReply as error:
-        return {**interview.record(question, None), "reason": str(error)}
+        said = {} if error.said is None else {"said": error.said}
+        return {**interview.record(question, None), "reason": str(error), **said}
     return record
 
 

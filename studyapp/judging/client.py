@@ -20,7 +20,7 @@ from typing import Any
 from relstudy.common.runtime.control_characters import without_controls
 from relstudy.common.runtime.damaged_files import NO_JSON
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.http import AGAIN, LIMITED, address, opener_for, retry_after
+from relstudy.common.runtime.http import AGAIN, LIMITED, address, exchange, retry_after
 from relstudy.studyapp.judging.answers import server_error
 
 LONGEST_WAIT = 300.0
@@ -41,7 +41,11 @@ _SPENT = re.compile(r"insufficient|billing|credit|balance|payment", re.IGNORECAS
 
 
 class NoReply(Exception):
-    """A pair that the server gave no answer for; the message is a phrase."""
+    """A pair that the server gave no answer for; the message is a phrase, `said` what came and cannot be read."""
+
+    def __init__(self, message: str, said: str | None = None) -> None:
+        super().__init__(message)
+        self.said = said
 
 
 @dataclass(frozen=True)
@@ -230,16 +234,13 @@ class ChatClient:
             headers |= {"api-key": self.key} if parts.query else {"Authorization": f"Bearer {self.key}"}
         url = urllib.parse.urlunsplit(parts._replace(path=parts.path.rstrip("/") + "/chat/completions"))
         request = urllib.request.Request(url, content, headers, method="POST")
-        until = time.monotonic() + self.timeout
-        with opener_for(url).open(request, timeout=self.timeout) as response:
+        with exchange(request, self.timeout) as response:
             said = b""
             while part := response.read1(PART):
                 said += part
                 if len(said) > LARGEST_REPLY:
                     self.pace.threw_away()
-                    raise NoReply(f"the answer is longer than {LARGEST_REPLY:,} bytes")
-                if time.monotonic() > until:  # the socket's own limit is for each part of an answer
-                    raise TimeoutError
+                    raise NoReply(f"the answer is longer than {LARGEST_REPLY:,} bytes", self._kept(said))
             if (missing := response.length) and missing > 0:
                 raise http.client.IncompleteRead(said, missing)
         try:
@@ -248,12 +249,16 @@ class ChatClient:
             body = None
         if not isinstance(body, dict):
             self.pace.threw_away()
-            raise NoReply(self.without_key(_not_json(said)))
+            raise NoReply(self.without_key(_not_json(said)), self._kept(said))
         failed = server_error(body)
         if failed is not None:
             self.pace.threw_away()
             raise _Failed(f"the server says: {failed}")
         return body
+
+    def _kept(self, said: bytes) -> str:
+        """What came, as the log keeps what cannot be read: bytes that are not UTF-8 as \\x.."""
+        return str(self.without_key(said.decode("utf-8", "backslashreplace")))
 
     def without_key(self, said: Any) -> Any:
         """The reply of a server, decoded, without the key, which some of them repeat."""

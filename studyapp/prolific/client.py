@@ -15,7 +15,7 @@ from typing import Any
 
 from relstudy.common.runtime.damaged_files import NO_JSON
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.http import AGAIN, LIMITED, can_be_sent, is_private, opener_for, retry_after
+from relstudy.common.runtime.http import AGAIN, LIMITED, can_be_sent, exchange, is_private, retry_after
 
 TOKEN_VARIABLE = "PROLIFIC_TOKEN"
 """Environment variable of the token; it stands in no file and no message."""
@@ -139,7 +139,7 @@ class ProlificClient:
     def _once(self, path: str) -> dict[str, Any]:
         headers = {"Authorization": f"Token {self.token}", "Accept": "application/json", "User-Agent": "relstudy"}
         request = urllib.request.Request(self.server.rstrip("/") + path, headers=headers)
-        with opener_for(self.server).open(request, timeout=self.timeout) as response:
+        with exchange(request, self.timeout) as response:
             said = response.read(LARGEST_REPLY + 1)
         if len(said) > LARGEST_REPLY:
             raise RelstudyError(f"{self.server}: the answer is longer than {LARGEST_REPLY:,} bytes")

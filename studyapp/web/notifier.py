@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.http import opener_for
+from relstudy.common.runtime.http import exchange
 from relstudy.common.runtime.wording import count_of
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import WebhookSettings
@@ -119,7 +119,8 @@ class Notifier:
         }
         url = self.webhook.url
         request = urllib.request.Request(url, body, headers, method="POST")
-        opener_for(url).open(request, timeout=TIMEOUT).close()
+        with exchange(request, TIMEOUT):
+            pass
 
 
 def notifier_of(study: Study, folder: Path) -> Notifier | None:

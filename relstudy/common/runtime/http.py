@@ -4,10 +4,16 @@ they are worth sending again."""
 from __future__ import annotations
 
 import email.utils
+import http.client
 import re
+import socket
+import threading
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
@@ -69,10 +75,86 @@ def can_be_sent(secret: str) -> bool:
     return bool(secret) and secret.isascii() and secret.isprintable() and " " not in secret
 
 
-def opener_for(url: str) -> urllib.request.OpenerDirector:
-    """Opens requests to an address: no redirection is followed, and this machine is asked without a proxy."""
-    near = urllib.parse.urlsplit(url).hostname in LOOPBACK
-    return urllib.request.build_opener(_NoRedirection, *([urllib.request.ProxyHandler({})] if near else []))
+@contextmanager
+def exchange(
+    request: urllib.request.Request, seconds: float, *, whole: bool = True
+) -> Iterator[http.client.HTTPResponse]:
+    """The answer to a request: no redirection is followed, and this machine is asked without a proxy.
+
+    Parameters
+    ----------
+    seconds : that the whole exchange may take, headers and content; a socket's own limit is for each part
+    whole : False lets each part of the content take as long, for what may be large
+
+    Raises
+    ------
+    TimeoutError
+        where the answer is not there after so many seconds
+    OSError, http.client.HTTPException
+        where there is no answer, or another than a good one (`urllib.error.HTTPError`)
+    """
+    sockets: list[socket.socket] = []
+    late = threading.Event()
+
+    def end() -> None:
+        late.set()
+        for each in sockets:
+            try:
+                socket.socket.shutdown(each, socket.SHUT_RDWR)  # below TLS, whose own shutdown another thread may use
+            except OSError:
+                continue  # it is closed
+
+    near = urllib.parse.urlsplit(request.full_url).hostname in LOOPBACK
+    handlers = (_Plain(sockets), _Secure(sockets), *([urllib.request.ProxyHandler({})] if near else []))
+    timer = threading.Timer(seconds, end)
+    timer.daemon = True
+    timer.start()
+    try:
+        with urllib.request.build_opener(_NoRedirection, *handlers).open(request, timeout=seconds) as answer:
+            if not whole:
+                timer.cancel()
+            yield answer
+        if late.is_set():
+            raise TimeoutError
+    except (OSError, http.client.HTTPException) as error:
+        if late.is_set() and not isinstance(error, urllib.error.HTTPError):
+            raise TimeoutError from None
+        raise
+    finally:
+        timer.cancel()
+
+
+class _Plain(urllib.request.HTTPHandler):
+    """Handler that notes the sockets it opens."""
+
+    def __init__(self, sockets: list[socket.socket]) -> None:
+        super().__init__()
+        self.sockets = sockets
+
+    def http_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(_noting(http.client.HTTPConnection, self.sockets), request)
+
+
+class _Secure(urllib.request.HTTPSHandler):
+    """Handler that notes the sockets it opens."""
+
+    def __init__(self, sockets: list[socket.socket]) -> None:
+        super().__init__()
+        self.sockets = sockets
+
+    def https_open(self, request: urllib.request.Request) -> http.client.HTTPResponse:
+        return self.do_open(_noting(http.client.HTTPSConnection, self.sockets), request)
+
+
+def _noting(kind: type[http.client.HTTPConnection], sockets: list[socket.socket]) -> Any:
+    """That kind of connection, which adds its socket to the others."""
+
+    class Noting(kind):  # type: ignore[misc, valid-type]
+        def connect(self) -> None:
+            super().connect()
+            sockets.append(self.sock)
+
+    return Noting
 
 
 class _NoRedirection(urllib.request.HTTPRedirectHandler):

@@ -250,6 +250,15 @@ def test_a_reply_that_is_not_json_is_paid_once_and_shown(raw: bytes, sentence: s
         ChatClient(stub.url, "m-1").ask([{"role": "user", "content": "?"}])
     assert len(stub.questions) == 1
     assert sentence in str(refused.value) and "\x1b" not in str(refused.value)
+    assert refused.value.said == raw.decode("utf-8", "backslashreplace")
+
+
+@pytest.mark.slow
+def test_a_reply_that_cannot_be_read_is_kept_as_it_came_without_the_key(folder: Path) -> None:
+    with serving(lambda before, text: Said(raw=f"<p>{KEY} \xe9".encode("latin-1"))) as stub:
+        ask(folder, stub.url, "--limit", "1")
+    records = [json.loads(line) for line in next((folder / "judges").glob("*.jsonl")).read_text().splitlines()]
+    assert [(each["status"], each["said"]) for each in records] == [("error", "<p>[key] \\xe9")]
 
 
 ODD = {
@@ -271,20 +280,18 @@ def test_one_odd_reply_does_not_end_a_run(folder: Path, odd: str) -> None:
         assert set(stub.times_asked().values()) == {1} and len(stub.questions) == 6
 
 
-def test_the_limit_of_time_is_for_the_whole_answer() -> None:
-    """A server that sends a byte now and then kept a worker for as long as it liked."""
+@pytest.mark.parametrize("headers", [b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n", b"HTTP/1.1 200 OK\r\nX: "])
+def test_the_limit_of_time_is_for_the_whole_answer(headers: bytes) -> None:
+    """A server that sends a byte now and then, of its headers or after them, kept a worker for as long as it liked."""
 
     import http.server
     import threading
 
     class Slow(http.server.BaseHTTPRequestHandler):
         def do_POST(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Length", "1000")
-            self.end_headers()
             try:
-                for _ in range(40):
-                    self.wfile.write(b" ")
+                for drop in [headers, *[b" "] * 40]:
+                    self.wfile.write(drop)
                     self.wfile.flush()
                     time.sleep(0.05)
             except OSError:
