@@ -65,4 +65,4 @@ def test_half_of_haystack_is_one_persons_and_does_not_sway_the_search_engines(
     table, said = one_person(study, by_person(study))
     assert isinstance(table, Table) and "h02, 49 % of the ratings" in table.caption
     assert {str(row[0]) for row in table.rows} == {"no-vector", "vector-2", "with-vector"}
-    assert "the paper's finding holds here" in said.text  # type: ignore[union-attr]
+    assert said.text.startswith("No system's correlation differs")  # type: ignore[union-attr]

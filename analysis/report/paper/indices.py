@@ -75,7 +75,7 @@ def normalised_ranks(study: PaperStudy) -> list[Block]:
 
 
 def features(study: PaperStudy) -> list[Block]:
-    """Table 5.10: one system with colour, with texture and with both, and whether the paper's claim holds here."""
+    """Table 5.10: one system with colour, with texture and with both."""
     blocks: list[Block] = []
     for stem, members in families([system.name for system in study.systems]).items():
         parts = feature_sets(members)
@@ -91,8 +91,7 @@ def features(study: PaperStudy) -> list[Block]:
             note="What differs: out of fold and over the whole collection, with intervals over queries.",
             best=(("Correlation", "max"),),
         )
-        values = {feature: each.value for feature, each in estimates.items()}
-        blocks += [table, Paragraph(claim(values))]
+        blocks.append(table)
     if blocks:
         return blocks
     return [
@@ -116,28 +115,6 @@ def feature_sets(members: list[str]) -> dict[str, str] | None:
     if not (colour and texture and both):
         return None
     return {"Colour only": colour[0], "Texture only": texture[0], "Texture and colour": both[0]}
-
-
-def claim(values: Mapping[str, float | None]) -> str:
-    """True where colour alone does almost as well as both, and better than texture, as the paper finds.
-
-    Almost as well: of what both reach, colour keeps nine tenths; in the paper .18 of .19.
-
-    Examples
-    --------
-    >>> claim({"Colour only": 0.18, "Texture only": 0.07, "Texture and colour": 0.19})
-    "The paper's finding, that colour alone does almost as well as both, holds here: colour 0.18, both 0.19, texture \
-0.07."
-    """
-    colour, texture, both = (values[name] for name in ("Colour only", "Texture only", "Texture and colour"))
-    if colour is None or texture is None or both is None:
-        return "Whether the paper's finding holds here cannot be said: one of the three has no correlation."
-    holds = colour >= 0.9 * both and colour > texture
-    verb = "holds here" if holds else "does not hold here"
-    return (
-        f"The paper's finding, that colour alone does almost as well as both, {verb}: colour {shown_number(colour)}, "
-        f"both {shown_number(both)}, texture {shown_number(texture)}."
-    )
 
 
 def precision_by_ranks(study: PaperStudy) -> dict[str, float]:

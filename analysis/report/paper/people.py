@@ -159,8 +159,7 @@ def one_person(study: PaperStudy, parted: ByPerson | None) -> list[Block]:
     said = (
         f"The correlations of {listed(apart)} on this rater's pairs and on the others' differ beyond their intervals."
         if apart
-        else "No system's correlation differs between this rater's pairs and the others' beyond its interval, so the "
-        "paper's finding holds here."
+        else "No system's correlation differs between this rater's pairs and the others' beyond its interval."
     )
     return [
         Table(
