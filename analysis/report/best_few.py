@@ -49,7 +49,7 @@ def share_relevant(result: ScoreResult) -> float | None:
 
 
 def precision_recall_picture(result: ScoreResult) -> Callable[..., str] | None:
-    """Draws every system's precision-recall curve, the best by average precision first; None where no system has one.
+    """Draws every system's precision-recall curve, the best by pooled AP first; None where no system has one.
 
     What is returned takes `narrow`, for a picture as wide as a telephone.
     """

@@ -66,7 +66,7 @@ def precision_recall(
         )
         axes.set_ylabel("Precision: share of what is found that is good")
         _name_lines(axes, dict(list(curves.items())[:NAMED]))
-        title = f"Precision against recall of {', '.join(curves)}; the best by average precision first"
+        title = f"Precision against recall of {', '.join(curves)}; the best by pooled AP first"
         return svg(figure, title + (", narrow" if narrow else ""))
 
 

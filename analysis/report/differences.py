@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import permutations
 
 from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.registry import PEARSON, index_of
@@ -19,18 +20,25 @@ def who_beats_whom(result: ScoreResult) -> list[Block]:
     """The matrix of systems ahead of others by the primary index; empty where too many or none compare."""
     ranked = standings(result)
     names = ranked.names
-    if not 2 < len(names) <= MOST_IN_MATRIX or not ranked.better.any():
+    if not 2 < len(names) <= MOST_IN_MATRIX:
+        return []
+    index = result.primary.index
+    ahead = {
+        (first, second): ranked.clear_by(index.name, first, second) == first for first, second in permutations(names, 2)
+    }
+    if not any(ahead.values()):
         return []
     rows: list[list[Cell]] = [
-        [first, *("" if first == second else "ahead" if ranked.ahead(first, second) else "·" for second in names)]
+        [first, *("" if first == second else "ahead" if ahead[first, second] else "·" for second in names)]
         for first in names
     ]
     table = Table(
         "clearly-better",
-        f"Row better than column, by {result.primary.index.term}",
+        f"Row better than column, by {index.term}",
         [Column("System"), *(Column(name) for name in names)],
         rows,
-        note="Uncorrected paired 95 % intervals. · no clear difference, or worse.",
+        note="By p below 0.05, corrected for the number of systems: beside the first by the test that decides what may "
+        "be the best, elsewhere over all pairs. · no clear difference, or worse.",
     )
     return [table]
 
@@ -81,9 +89,10 @@ def _differences(
         caption,
         columns,
         rows,
-        note="The first system's figure minus the second's: above zero the first is better. "
-        f"p is corrected over all pairs by {result.primary.index.term}, which decides, and over all pairs by all other "
-        "measures together (max-t); the interval is not, so it can leave out 0 though p is not small.",
+        note="The first system's figure minus the second's: above zero the first is better. p is corrected: by "
+        f"{result.primary.index.term}, which decides, beside the best system by the test of what may be the best, else "
+        "over all pairs (max-t); by all other measures over all pairs together. The interval is not, so it can leave "
+        "out 0 though p is not small.",
         shown=30,
     )
 

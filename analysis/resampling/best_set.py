@@ -110,28 +110,29 @@ class PairedStatistics:
         with np.errstate(invalid="ignore"):
             return self.statistic > special.stdtrit(self.freedom, (1 + level) / 2)
 
-    def surely_above(self, level: float) -> np.ndarray:
-        """True where the column is surely above the row, whoever else is there, bool [systems, systems].
+    def p_above(self) -> np.ndarray:
+        """p, two-sided, that the column is above the row, by the row's own test: float [systems, systems].
 
-        Of a row, any rival is wrongly said to be above in at most (1 - level) / 2 of studies. Rivals that were found
-        leave the maximum, which is taken again (step-down).
-
-        Parameters
-        ----------
-        level : between 0 and 1
+        That of a rival is the share of replicates in which the largest statistic of the rivals that are not found yet
+        is as large (step-down), at least its own tail and at most that times their number (Bonferroni), those that are
+        alike in every replicate counted as one. Below 1 - level the column is surely above, whoever else is there: of a
+        row, any rival wrongly so in at most (1 - level) / 2 of studies. NaN where two are not compared, 1 where the
+        rival is clearly behind.
         """
-        above = np.zeros(self.statistic.shape, dtype=bool)
-        for found, given, drawn, freedom in zip(above, self.statistic, self.replicates, self.freedom, strict=True):
-            left = np.isfinite(given) & np.isfinite(freedom)
-            left[left] = given[left] > -self.clearly_behind
-            while left.any():
-                tail = _tail_of_maximum(drawn[left], level)
-                counted = left & (given > special.stdtrit(np.where(left, freedom, 1.0), 1 - tail))
-                if not counted.any():
-                    break
-                found |= counted
-                left &= ~counted
-        return above
+        p = np.where(np.isfinite(self.statistic) & np.isfinite(self.freedom), 1.0, np.nan)
+        for found, given, drawn, freedom in zip(p, self.statistic, self.replicates, self.freedom, strict=True):
+            rivals = np.flatnonzero(np.isfinite(found))
+            rivals = rivals[given[rivals] > -self.clearly_behind]
+            tail = special.stdtr(freedom[rivals], -given[rivals])
+            order = np.argsort(tail)
+            rivals, tail = rivals[order], tail[order]
+            in_replicates = np.where(np.isnan(drawn[rivals]), -np.inf, drawn[rivals])
+            largest = np.maximum.accumulate(in_replicates[::-1])[::-1]
+            beyond = (largest >= -special.ndtri(tail)[:, None]).sum(axis=1)
+            share = (1 + beyond) / (1 + np.isfinite(largest).sum(axis=1))
+            alone = np.clip(share, tail, np.minimum(tail * _different(in_replicates), 1))
+            found[rivals] = np.minimum(2 * np.maximum.accumulate(alone), 1)
+        return p
 
     def near_the_bound(self, level: float, within: float = NEAR) -> tuple[NearBound, ...]:
         """The systems of which chance in the replicates decides whether they may be the best: their largest lag is
@@ -167,12 +168,14 @@ class Ranks:
     ----------
     low, high : int [systems], the ends of each rank's interval, 1 for the best
     better : bool [systems, systems], whether the column is better than the row by the paired interval of the two
+    p : float [systems, systems], as `PairedStatistics.p_above`; below 1 - level the column is surely above the row
     near : systems so near the bound of the best set that chance in the replicates decides
     """
 
     low: np.ndarray
     high: np.ndarray
     better: np.ndarray
+    p: np.ndarray
     near: tuple[NearBound, ...] = ()
 
     @property
@@ -204,7 +207,9 @@ def nothing_known(systems: int) -> Ranks:
     >>> nothing_known(2).high.tolist()
     [2, 2]
     """
-    return Ranks(np.ones(systems, dtype=np.int64), np.full(systems, systems), np.zeros((systems, systems), dtype=bool))
+    square = (systems, systems)
+    lowest, highest = np.ones(systems, dtype=np.int64), np.full(systems, systems)
+    return Ranks(lowest, highest, np.zeros(square, dtype=bool), np.full(square, np.nan))
 
 
 def ranks_of(paired: PairedStatistics, level: float = 0.95) -> Ranks:
@@ -229,12 +234,22 @@ def ranks_of(paired: PairedStatistics, level: float = 0.95) -> Ranks:
     >>> ranks.low.tolist(), ranks.high.tolist(), ranks.best.tolist()
     ([1, 1, 3], [2, 2, 3], [True, True, False])
     """
-    above = paired.surely_above(level)
+    p = paired.p_above()
+    above = p < 1 - level
     low, high = 1 + above.sum(axis=1), len(above) - above.sum(axis=0)
     alone = low == 1
     if alone.sum() == 1:
         high = np.where(alone, 1, high)  # the others are surely not the best
-    return Ranks(low, high, paired.surely_better(level), paired.near_the_bound(level))
+    return Ranks(low, high, paired.surely_better(level), p, paired.near_the_bound(level))
+
+
+def _different(drawn: np.ndarray) -> np.ndarray:
+    """How many of each row and those below it differ, int [rows]."""
+    if not len(drawn):
+        return np.empty(0, dtype=np.int64)
+    _, last = np.unique(drawn[::-1].round(6), axis=0, return_index=True)
+    is_new = np.isin(np.arange(len(drawn)), last)
+    return np.cumsum(is_new)[::-1]
 
 
 def _tail_of_maximum(drawn: np.ndarray, level: float, moved: int = 0) -> float:

@@ -40,7 +40,8 @@ def compare(
 
     Returns
     -------
-    The comparisons, corrected as two families: those by the primary index, and those by all others; the ranks; and the
+    The comparisons, corrected as two families: those by the primary index, and those by all others, but those with the
+    leader by the primary index, which have p of the best set's test; the ranks; and the
     centred replicates of each difference, float32 [comparisons, replicates] (`families.centred`)
     """
     results: list[Comparison] = []
@@ -83,7 +84,25 @@ def compare(
                 of_primary.append((difference, spread, p))
         if of_primary:
             ranks = _ranks(context, *zip(*of_primary, strict=True))
-    return _with_what_is_like_these(context, candidates, systems, in_families(results, drawn), ranks), ranks, drawn
+    corrected = _beside_the_leader(context.primary.index, systems, in_families(results, drawn), ranks)
+    return _with_what_is_like_these(context, candidates, systems, corrected, ranks), ranks, drawn
+
+
+def _beside_the_leader(
+    index: Index, systems: Sequence[SystemScore], comparisons: list[Comparison], ranks: Ranks
+) -> list[Comparison]:
+    """The comparisons, those with the leader by the primary index with p of the test that makes the best set: one
+    claim, one rule."""
+    good = index.sign * np.array([each.estimate(index).value for each in systems], dtype=float)
+    leader = ranks.in_order(good)[0] if len(systems) else 0
+    p = np.fmin(ranks.p[:, leader], ranks.p[leader])
+    tested = {each.name: float(p[k]) for k, each in enumerate(systems) if np.isfinite(p[k])}
+
+    def other(each: Comparison) -> str | None:
+        names = {each.first, each.second} - {systems[leader].name}
+        return names.pop() if each.index == index.name and len(names) == 1 else None
+
+    return [replace(each, p_family=tested.get(other(each) or "", each.p_family)) for each in comparisons]
 
 
 def _with_what_is_like_these(

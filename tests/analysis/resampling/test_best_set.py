@@ -135,3 +135,32 @@ def test_the_set_is_that_of_a_prototype_on_the_same_studies_and_draws(truth: lis
         same, own, its = same + (best == found), own + len(best), its + len(found)
     assert same >= 0.85 * studies
     assert own == pytest.approx(its, rel=0.06)
+
+
+def test_p_is_the_share_of_replicates_whose_largest_statistic_is_as_large_step_by_step() -> None:
+    """By hand, rival by rival, on a row whose rivals differ; the p of one rival alone is that of its t test."""
+    random = np.random.default_rng(8)
+    values = random.normal(size=(5, 40)) + np.array([[0.0], [0.35], [0.3], [0.5], [-0.1]])
+    paired = paired_of(values, replicates=2000)
+    p = paired.p_above()
+    given, drawn = paired.statistic[0], paired.replicates[0]
+    left, running = [k for k in range(1, 5) if given[k] > -paired.clearly_behind], 0.0
+    while left:
+        first = max(left, key=lambda k: given[k])
+        tail = float(stats.t.sf(given[first], 39))
+        largest = drawn[left].max(axis=0)
+        share = (1 + (largest >= stats.norm.isf(tail)).sum()) / 2001
+        running = max(running, min(max(share, tail), tail * len(left)))
+        assert p[0, first] == pytest.approx(min(2 * running, 1))
+        left.remove(first)
+    alone = paired_of(values[[0, 3]], replicates=2000).p_above()[0, 1]
+    assert alone == pytest.approx(stats.ttest_rel(values[3], values[0]).pvalue)
+
+
+def test_p_beside_the_leader_and_the_best_set_say_the_same() -> None:
+    random = np.random.default_rng(9)
+    for _ in range(30):
+        paired = paired_of(random.normal(size=(6, 60)) + 0.1 * np.arange(6)[:, None])
+        ranks = ranks_of(paired)
+        out = (ranks.p < 0.05).any(axis=1)
+        assert (out == ~ranks.best).all()

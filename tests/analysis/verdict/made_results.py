@@ -71,7 +71,7 @@ def made(
         agreement=(),
         per_query=per_query,
         primary=Primary(primary, "as stated"),
-        ranks=Ranks(low, high, better),
+        ranks=Ranks(low, high, better, np.where(better, 0.01, 0.5)),
     )
 
 
