@@ -26,9 +26,9 @@ def table_1(data: Data, sizes: Sizes, work: Path) -> None:
           f"{len(queries):,} queries, at most {sizes.epochs} epochs, learned from {sizes.items}")  # fmt: skip
     rows, runs = [], {}
     for bits in lengths:
-        for name, kind in (("dsh", DSH), ("dispersed", DispersedDSH)):
+        for name, kind, own in (("dsh", DSH, {}), ("dsh, L1", DSH, {"norm": "l1"}), ("dispersed", DispersedDSH, {})):
             run = measured(
-                kind(bits, epochs=sizes.epochs, hidden=sizes.hidden, **sizes.pace(kind)),
+                kind(bits, epochs=sizes.epochs, hidden=sizes.hidden, **sizes.pace(kind), **own),
                 data,
                 training,
                 queries,
@@ -36,14 +36,15 @@ def table_1(data: Data, sizes: Sizes, work: Path) -> None:
                 folder,
             )
             runs[bits, name] = run
-            printed = TABLE_1[bits, name]
-            cells = [f"{value:.4f}" for value in (printed[1], run["map"], printed[0], run["mlgap"])]
+            mlgap, average = (f"{value:.4f}" for value in TABLE_1[bits, name]) if (bits, name) in TABLE_1 else "--"
+            cells = [average, f"{run['map']:.4f}", mlgap, f"{run['mlgap']:.4f}"]
             health = run["health"]
             rows.append([str(bits), name, *cells, str(health["distinct"]), f"{health['entropy']:.2f}", *effort(run)])
     header = ["bits", "objective", "mAP, paper", "mAP", "mLGAP, paper", f"mLGAP@{RADIUS}", "codes used", "entropy"]
     print_table(rows, [*header, "epochs", "minutes", "CPU minutes"])
     for bits in lengths:
         first, second = runs[bits, "dsh"], runs[bits, "dispersed"]
+        claim(f"{bits} bits: L1 in place of L2 raises mAP (section 5.2)", runs[bits, "dsh, L1"]["map"] > first["map"])
         claim(f"{bits} bits: dispersing lowers mAP", second["map"] < first["map"])
         claim(f"{bits} bits: dispersing raises mLGAP", second["mlgap"] > first["mlgap"])
     claim(

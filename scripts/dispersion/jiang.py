@@ -23,7 +23,7 @@ def figures_4_to_7(data: Data, sizes: Sizes, work: Path) -> None:
           f"learned from {sizes.items}")  # fmt: skip
     drawn = {}
     for bits in (48, 64):
-        means = {}
+        means, spreads = {}, {}
         for shift in SHIFTS:
             runs = []
             for seed in range(sizes.seeds):
@@ -37,13 +37,14 @@ def figures_4_to_7(data: Data, sizes: Sizes, work: Path) -> None:
                 runs.append(measured(encoder, data, training, queries, database, folder))
             names = ("map", "ramap", "precision", "empty", "look_up_ms", "epochs", "seconds", "processor_seconds")
             means[shift] = {name: np.mean([run[name] for run in runs], axis=0) for name in names}
+            spreads[shift] = {n: np.std([run[n] for run in runs], axis=0, ddof=min(1, len(runs) - 1)) for n in names}
         drawn[bits] = means
-        mdsh_tables(bits, means)
+        mdsh_tables(bits, means, spreads)
     draw_figures_4_to_7(drawn, work / "figures_4_to_7.png")
 
 
-def mdsh_tables(bits: int, means: dict[int, dict[str, Any]]) -> None:
-    print(f"\n{bits} bits; m = 0 is that paper's DSH")
+def mdsh_tables(bits: int, means: dict[int, dict[str, Any]], spreads: dict[int, dict[str, Any]]) -> None:
+    print(f"\n{bits} bits; m = 0 is that paper's DSH; means over the seeds, standard deviations in brackets")
     radii = [str(r) for r in SHOWN]
     efforts = [effort(run) for run in means.values()]
     for name, title, form in (
@@ -51,7 +52,14 @@ def mdsh_tables(bits: int, means: dict[int, dict[str, Any]]) -> None:
         ("empty", "queries with empty bins (figure 5)", "{:.0f}"),
         ("precision", "precision within R (figure 6)", "{:.4f}"),
     ):
-        rows = [[f"m={m}", f"{run['map']:.4f}", *map(form.format, run[name])] for m, run in means.items()]
+        rows = [
+            [
+                f"m={m}",
+                f"{run['map']:.4f} ({spreads[m]['map']:.4f})",
+                *map(f"{form} ({form})".format, run[name], spreads[m][name]),
+            ]
+            for m, run in means.items()
+        ]
         print_table(rows, [title, "mAP", *radii])
     rows = [[f"m={m}", *(f"{t:.3f}" for t in run["look_up_ms"])] for m, run in means.items()]
     print_table(rows, ["processor ms a query (figure 7)", "R=0", "1", "2", "3"])

@@ -89,6 +89,8 @@ def measured(
 ) -> dict[str, Any]:
     """What the tables and figures need of one encoder, learned now or read from the folder."""
     name = f"{type(encoder).__name__}-{encoder.bits}-{getattr(encoder, 'shift', '')}-{encoder.seed}"
+    if getattr(encoder, "norm", "l2") != "l2":
+        name += f"-{encoder.norm}"  # type: ignore[attr-defined]
     if encoder.hidden != Sizes.hidden:
         name += f"-hidden-{encoder.hidden}"
     kept = folder / f"{name}.json"

@@ -60,6 +60,13 @@ class EncodeOptions(LabelText):
         None, "Epochs, batch, rate and patience of deep encoders as their paper prints them; takes hours."
     )
     margin: float | None = option(None, "m of dsh and dsh-dispersed.", at_least=0, shown="twice the bits")
+    norm: Literal["l1", "l2"] | None = option(None, "Distances of dsh: squared (l2), or absolute (l1).", shown="l2")
+    band: tuple[float, float] | None = option(
+        None, "r1 and r2 of dsh-dispersed, between which the L1 distances of a class are to be.", metavar="R1 R2"
+    )
+    superclass_band: tuple[float, float] | None = option(
+        None, "r3 and r4 of dsh-dispersed, those of a superclass.", metavar="R3 R4"
+    )
     shift: float | None = option(None, "m of m-dsh, in bits.", at_least=0, shown="4")
     hidden: int | None = option(
         None,
@@ -77,7 +84,15 @@ class EncodeOptions(LabelText):
 
     PACE: ClassVar[tuple[str, ...]] = ("epochs", "hold_out", "learning_rate", "batch", "patience")
     """Of how deep encoders learn."""
-    DEEP_ALONE: ClassVar[tuple[str, ...]] = (*PACE, "recipe", "train_superclasses", "margin", "shift", "hidden")
+    OF_ONE: ClassVar[dict[str, str]] = {
+        "norm": "dsh",
+        "band": "dsh-dispersed",
+        "superclass_band": "dsh-dispersed",
+        "train_superclasses": "dsh-dispersed",
+        "shift": "m-dsh",
+    }
+    """The options that one deep encoder alone has."""
+    DEEP_ALONE: ClassVar[tuple[str, ...]] = (*PACE, "recipe", "margin", "hidden", *OF_ONE)
     """The options that the baselines do not have."""
 
     def given(self, *names: str) -> list[str]:
@@ -86,16 +101,16 @@ class EncodeOptions(LabelText):
 
     def settings(self, encoder: str) -> dict[str, Any]:
         """Of the encoder's constructor."""
-        if self.shift is not None and encoder != "m-dsh":
-            raise click.UsageError("--shift is for m-dsh; dsh and dsh-dispersed have --margin.")
+        for name, only in self.OF_ONE.items():
+            if self.given(name) and encoder != only:
+                raise click.UsageError(f"{self.given(name)[0]} is for {only}.")
         if self.margin is not None and encoder == "m-dsh":
             raise click.UsageError("--margin is for dsh and dsh-dispersed; m-dsh has --shift.")
-        if self.train_superclasses is not None and encoder != "dsh-dispersed":
-            raise click.UsageError(f"--train-superclasses is for dsh-dispersed; {encoder} learns from one class.")
         from relstudy.analysis.hashing.encoders.deep.encoders import DEEP_ENCODERS
 
         recipe = {} if self.recipe is None else DEEP_ENCODERS[encoder].paper
-        chosen = {name: getattr(self, name) for name in (*self.PACE, "margin", "shift", "hidden")}
+        own = ("margin", "norm", "band", "superclass_band", "shift", "hidden")
+        chosen = {name: getattr(self, name) for name in (*self.PACE, *own)}
         return recipe | {name: value for name, value in chosen.items() if value is not None}
 
 

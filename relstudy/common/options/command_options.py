@@ -156,7 +156,8 @@ def _option(each: Declared, heading: str | None) -> Callable[[Command], Command]
     elif one is Path:
         settings["type"] = click.Path(path_type=Path)
     elif typing.get_origin(one) is tuple and each.said.read is None:
-        settings["nargs"] = len(typing.get_args(one))
+        parts = typing.get_args(one)
+        settings |= {"nargs": len(parts)} | ({"type": (Finite(),) * len(parts)} if set(parts) == {float} else {})
     settings["multiple"] = each.said.typed is None and any(_is_repeated(kind) for kind in kinds)
     under = each.said.heading if heading is None else heading
     return click.option(*each.flags, each.argument, cls=DeclaredOption, declaration=each, heading=under, **settings)

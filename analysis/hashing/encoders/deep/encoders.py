@@ -7,7 +7,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -168,12 +168,14 @@ class DSH(DeepEncoder):
 
     Parameters
     ----------
-    margin : m, the squared distance that items of other classes must have; 2 Q by default
+    margin : m, the distance that items of other classes must have; 2 Q by default
     alpha : weight of the distance of codes from -1 and +1
+    norm : "l2" for squared distances, "l1" for the sum of absolute differences (section 5.2)
     """
 
     margin: float | None = None
     alpha: float = 0.01
+    norm: Literal["l1", "l2"] = "l2"
     paper: ClassVar[dict[str, Any]] = DING_LI_AND_LI
 
     @staticmethod
@@ -183,24 +185,34 @@ class DSH(DeepEncoder):
         return dsh(outputs, classes, *settings)
 
     def settings(self) -> tuple[Any, ...]:
-        return _or(self.margin, 2 * self.bits), self.alpha
+        return self.norm, _or(self.margin, 2 * self.bits), self.alpha
 
 
 @dataclass
 class DispersedDSH(DeepEncoder):
     """The dispersed objective (Ding, Li and Li 2018): items of a class into a band of L1 distances and not to 0.
 
-    With labels (n,) it is Eq. 20 to 24, with the band from Q/6 to Q/3. With labels (n, 2), class and superclass, it is
-    Eq. 25 to 31, with the bands from Q/12 to Q/6 and from Q/6 to Q/3. Each differing bit adds 2 to a distance.
+    With labels (n,) it is Eq. 20 to 24; with labels (n, 2), class and superclass, Eq. 25 to 31. Each differing bit adds
+    2 to a distance.
 
     Parameters
     ----------
     margin : m, the distance that items of other classes must have; 2 Q by default, as printed
     alpha : weight of the distance of codes from -1 and +1
+    band : r1 and r2, between which the distances of a class are to be; by default Q/6 and Q/3, with superclasses Q/12
+        and Q/6
+    superclass_band : r3 and r4, those of a superclass; Q/6 and Q/3 by default
+
+    Raises
+    ------
+    RelstudyError
+        unless 0 < r1 < r2 <= r3 < r4
     """
 
     margin: float | None = None
     alpha: float = 0.01
+    band: tuple[float, float] | None = None
+    superclass_band: tuple[float, float] | None = None
     paper: ClassVar[dict[str, Any]] = DING_LI_AND_LI
     nested_: bool = field(default=False, init=False)
 
@@ -222,9 +234,15 @@ class DispersedDSH(DeepEncoder):
         return dispersed(outputs, classes, *bands_margin_alpha)
 
     def settings(self) -> tuple[Any, ...]:
-        k = self.bits
-        bands = ((k / 12, k / 6), (k / 6, k / 3)) if self.nested_ else (k / 6, k / 3)
-        return self.nested_, bands, _or(self.margin, 2 * k), self.alpha
+        k, nested = self.bits, self.nested_
+        own = tuple(self.band or ((k / 12, k / 6) if nested else (k / 6, k / 3)))
+        above = tuple(self.superclass_band or (k / 6, k / 3)) if nested else ()
+        if self.superclass_band and not nested:
+            raise RelstudyError("a band for superclasses needs superclasses beside the classes")
+        ends = (0, *own, *above)
+        if list(ends) != sorted(ends) or ends[0] == own[0] or own[0] == own[1] or (nested and above[0] == above[1]):
+            raise RelstudyError(f"bands need 0 < r1 < r2 <= r3 < r4, not {', '.join(f'{end:g}' for end in ends[1:])}")
+        return nested, (own, above) if nested else own, _or(self.margin, 2 * k), self.alpha
 
 
 @dataclass

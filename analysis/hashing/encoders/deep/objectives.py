@@ -59,9 +59,13 @@ def same(classes: Array) -> Array:
     return (classes[:, None] == classes[None, :]).astype(jnp.float32)
 
 
-def dsh(codes: Array, classes: Array, margin: float, alpha: float) -> Array:
-    """Deep supervised hashing (Ding, Li and Li 2018, Eq. 16 to 19, after Liu et al. 2016)."""
-    distances, alike = squared_distances(codes), same(classes)
+def dsh(codes: Array, classes: Array, norm: str, margin: float, alpha: float) -> Array:
+    """Deep supervised hashing (Ding, Li and Li 2018, Eq. 16 to 19, after Liu et al. 2016).
+
+    `norm` is "l2" for the squared distances of the print, or "l1", which section 5.2 puts in their place before it
+    disperses the codes.
+    """
+    distances, alike = {"l1": l1_distances, "l2": squared_distances}[norm](codes), same(classes)
     pull, push = alike * distances, (1 - alike) * shortfall(distances, margin)
     return _mean_of_pairs(pull / 2 + push / 2 + alpha * from_binary(codes))
 

@@ -70,6 +70,9 @@ def test_the_recipe_is_what_the_papers_print_and_what_is_given_goes_before(name:
     [
         ("dsh --margin 20 --learning-rate 0.002 --batch 60 --patience 3", "margin"),
         ("dsh-dispersed --train-superclasses above.npy", "superclasses"),
+        ("dsh --norm l1", "norm"),
+        ("dsh-dispersed --band 1 3", "band"),
+        ("dsh-dispersed --train-superclasses above.npy --band 0.5 1 --superclass-band 1 3", "bands"),
         ("m-dsh --shift 3", "shift"),
     ],
 )
@@ -123,6 +126,14 @@ DSH = "dsh --bits 4 --train x.npy --train-labels y.npy --encode q.npy out.npy"
         (f"{DSH} --shift 3", 2, "--shift is for m-dsh"),
         (f"{DSH} --train-superclasses above.npy", 2, "--train-superclasses is for dsh-dispersed"),
         ("m-dsh --bits 4 --train x.npy --margin 3 --encode q.npy out.npy", 2, "--margin is for dsh"),
+        (f"{DSH} --band 1 2", 2, "--band is for dsh-dispersed"),
+        (f"{DSH[:3]}-dispersed{DSH[3:]} --band 3 2", 1, "bands need 0 < r1 < r2 <= r3 < r4, not 3, 2"),
+        (f"{DSH[:3]}-dispersed{DSH[3:]} --superclass-band 3 4", 1, "needs superclasses beside the classes"),
+        (
+            f"{DSH[:3]}-dispersed{DSH[3:]} --train-superclasses above.npy --band 1 2 --superclass-band 1 3",
+            1,
+            "1, 2, 1, 3",
+        ),
         (f"{DSH} --load e.npz", 2, "--load brings everything; leave out --bits, --train, --train-labels."),
         ("dsh --load none.npz --encode q.npy out.npy", 1, "none.npz: there is no such file"),
         ("dsh --load x.npy --encode q.npy out.npy", 1, "x.npy: this is not a deep encoder"),

@@ -85,7 +85,13 @@ def test_dsh_is_eq_16_over_the_pairs_of_a_batch() -> None:
     binary = {(0, 1): 1.0, (0, 2): 2.75, (1, 2): 2.75}
     terms = [apart[0, 1] / 2 + 0.1 * binary[0, 1]]
     terms += [max(12 - apart[pair], 0) / 2 + 0.1 * binary[pair] for pair in ((0, 2), (1, 2))]
-    assert float(o.dsh(CODES, CLASSES, 12.0, 0.1)) == pytest.approx(np.mean(terms), rel=1e-6)  # float32
+    assert float(o.dsh(CODES, CLASSES, "l2", 12.0, 0.1)) == pytest.approx(np.mean(terms), rel=1e-6)  # float32
+
+
+def test_dsh_with_l1_distances_is_the_dispersed_objective_with_a_band_that_begins_and_ends_at_0() -> None:
+    of_l1 = float(o.dsh(CODES, CLASSES, "l1", 12.0, 0.1))
+    assert of_l1 == pytest.approx(float(o.dispersed(CODES, CLASSES, (0.0, 0.0), 12.0, 0.1)), rel=1e-6)
+    assert of_l1 != float(o.dsh(CODES, CLASSES, "l2", 12.0, 0.1))
 
 
 def test_dispersed_is_eq_20_over_the_pairs_of_a_batch() -> None:
@@ -155,7 +161,7 @@ LOSSES: dict[str, Callable] = {
     "shortfall": lambda x: o.shortfall(o.squared_distances(x), 8.0).sum(),
     "band": lambda x: o.outside_band(o.l1_distances(x), 1.5, 3.0).sum(),
     "binarity": lambda x: o.from_binary(x).sum(),
-    "dsh": lambda x: o.dsh(x, MORE, 8.0, 0.3),
+    "dsh": lambda x: o.dsh(x, MORE, "l2", 8.0, 0.3),
     "dispersed": lambda x: o.dispersed(x, MORE, (0.7, 1.4), 8.0, 0.3),
     "superclasses": lambda x: o.dispersed_superclasses(x, MORE, SUPERCLASSES, ((0.4, 0.7), (0.7, 1.4)), 8.0, 0.3),
     "m-DSH": lambda x: o.shifted_squares(jax.numpy.tanh(1.3 * x), MORE, 1.0),
