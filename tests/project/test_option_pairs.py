@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from scripts.option_pairs import FIXED, factors, faults, rows
+from scripts.option_pairs import STARTS, factors, faults, rows
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("command", sorted(FIXED))
+@pytest.mark.parametrize("command", sorted(STARTS))
 def test_options_in_pairs_end_in_no_traceback(command):
-    number, found = faults(command, 8, slow=False)
-    assert number == 8 and not found, "\n".join(found)
+    number, good, found = faults(command, 8, slow=False)
+    assert 0 < good <= number <= 8 and not found, "\n".join(found)
 
 
 def test_the_rows_hold_every_pair_of_values():
