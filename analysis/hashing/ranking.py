@@ -169,7 +169,8 @@ def _first_equal(vectors: np.ndarray) -> np.ndarray:
 def quantised_distances(
     training: np.ndarray, queries: np.ndarray, database: np.ndarray, bits: int, seed: int = 0
 ) -> Iterator[np.ndarray]:
-    """Squared distances of queries from vectors quantised part by part (Jegou, Douze and Schmid 2011), by faiss.
+    """Squared distances of queries from vectors quantised part by part (Jegou, Douze and Schmid 2011), by faiss, in a
+    unit in which the farthest number of any vector is 1 from the training vectors' mean.
 
     Parameters
     ----------
@@ -189,7 +190,8 @@ def quantised_distances(
         raise RelstudyError(f"{CENTRES} centres of each part need as many training vectors; there are {len(training)}")
     if parts > training.shape[1]:
         raise RelstudyError(f"vectors of {training.shape[1]} numbers do not have {parts} parts")
-    learn, points, asked = (_filled(each, parts) for each in (training, database, queries))
+    learn, points, asked = _in_single_precision(training, database, queries)
+    learn, points, asked = (np.pad(each, ((0, 0), (0, -each.shape[1] % parts))) for each in (learn, points, asked))
     index: Any = faiss.IndexPQ(learn.shape[1], parts, 8)
     index.pq.cp.seed = seed
     index.pq.cp.min_points_per_centroid = 1  # the command says so itself; faiss prints what no one asked for
@@ -198,5 +200,10 @@ def quantised_distances(
     yield from euclidean_distances(asked, quantised)
 
 
-def _filled(vectors: np.ndarray, parts: int) -> np.ndarray:
-    return np.pad(np.asarray(vectors, dtype=np.float32), ((0, 0), (0, -vectors.shape[1] % parts)))
+def _in_single_precision(*vectors: np.ndarray) -> list[np.ndarray]:
+    """Vectors about the first ones' mean, the largest number 1, as float32, which faiss takes: vectors far from 0 would
+    be alike in single precision, and very small ones 0."""
+    middle = np.mean(vectors[0], axis=0, dtype=float)
+    centred = [np.asarray(each, dtype=float) - middle for each in vectors]
+    unit = max((float(np.abs(each).max(initial=0)) for each in centred), default=0.0) or 1.0
+    return [(each / unit).astype(np.float32) for each in centred]

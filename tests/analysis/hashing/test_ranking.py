@@ -125,7 +125,8 @@ def test_quantisation_comes_near_to_the_distances_of_the_vectors() -> None:
     errors = []
     for bits in (8, 24):  # 24: three parts of four numbers, two of them filled up
         close = np.array(list(quantised_distances(points, queries, points, bits)))
-        errors.append(np.abs(close - exact).mean())
+        unit = max(np.abs(each - points.mean(axis=0)).max() for each in (points, queries))
+        errors.append(np.abs(close * unit**2 - exact).mean())
     assert errors[1] < errors[0] / 2
     for size, bits, message in (
         (600, 12, "not a multiple of 8"),
@@ -134,6 +135,18 @@ def test_quantisation_comes_near_to_the_distances_of_the_vectors() -> None:
     ):
         with pytest.raises(RelstudyError, match=message):
             next(quantised_distances(points[:size], queries, points, bits))
+
+
+@pytest.mark.parametrize(("far", "unit"), [(1e7, 1.0), (0.0, 1e-60), (0.0, 1e60)])
+def test_quantisation_does_not_depend_on_where_vectors_lie_or_on_their_unit(far: float, unit: float) -> None:
+    """In single precision, which faiss takes, vectors around 1e7 were alike, those of 1e-60 zero, of 1e60 infinite."""
+    pytest.importorskip("faiss")
+    points = np.random.default_rng(5).integers(-64, 64, (400, 8)) / 64
+    near, moved = (
+        np.argsort(np.array(list(quantised_distances(each, each[:5], each, 16))), axis=1, kind="stable")
+        for each in (points, points * unit + far)
+    )
+    assert (near == moved).mean() > 0.99  # the shift leaves nine digits of a double
 
 
 def test_what_needs_a_hamming_radius_is_refused() -> None:
