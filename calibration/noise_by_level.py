@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import optimize, special
+from scipy import special
 
 from relstudy.calibration.panel import Panel
 
@@ -21,6 +21,8 @@ GRID = 81
 STRATA = 4
 """Groups of pairs by inclusion probability, equally many in each."""
 ROUNDS = 60
+HALVED = 10
+"""Times at most that a step of the thresholds is halved."""
 MOST_PATTERNS = 4_000
 """The model is fitted to at most this many different sets of ratings."""
 BORROWED = 5.0
@@ -182,22 +184,20 @@ class _Levels:
         return found
 
     def _thresholds_of(self, counts: np.ndarray) -> np.ndarray:
-        """Thresholds after a few steps of maximum likelihood, given expected counts, float [categories, grid]."""
-        start = np.r_[self.thresholds[0], np.log(np.maximum(np.diff(self.thresholds), 1e-3))]
-        total = counts.sum()
-
-        def loss(free: np.ndarray) -> tuple[float, np.ndarray]:
-            thresholds = _ascending(free)
-            chances = self.chances(thresholds)
-            density = np.exp(-0.5 * (thresholds[:, None] - self.grid) ** 2) / np.sqrt(2 * np.pi)
-            slope = (density * -np.diff(counts / chances, axis=0)).sum(axis=1)
-            onwards = np.cumsum(slope[::-1])[::-1]
-            gradient = np.r_[onwards[0], np.exp(free[1:]) * onwards[1:]]
-            return -float((counts * np.log(chances)).sum()) / total, -gradient / total
-
-        found = optimize.minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 5})
-        return _ascending(found.x)
-
-
-def _ascending(free: np.ndarray) -> np.ndarray:
-    return np.asarray(np.cumsum(np.r_[free[0], np.exp(free[1:])]))
+        """Thresholds after a step of Fisher scoring, given expected counts, float [categories, grid]; a step that would
+        lower the likelihood or turn two thresholds round is halved."""
+        chances = self.chances()
+        density = np.exp(-0.5 * (self.thresholds[:, None] - self.grid) ** 2) / np.sqrt(2 * np.pi)
+        slope = (density * -np.diff(counts / chances, axis=0)).sum(axis=1)
+        known = counts.sum(axis=0) / chances
+        curve = np.diag((density**2 * (known[:-1] + known[1:])).sum(axis=1))
+        beside = -(density[:-1] * density[1:] * known[1:-1]).sum(axis=1)
+        curve += np.diag(beside, 1) + np.diag(beside, -1)
+        step = np.linalg.solve(curve + 1e-9 * np.trace(curve) * np.eye(len(curve)), slope)
+        likelihood = float((counts * np.log(chances)).sum())
+        for _ in range(HALVED):
+            moved = self.thresholds + step
+            if (np.diff(moved) > 0).all() and float((counts * np.log(self.chances(moved))).sum()) >= likelihood:
+                return np.asarray(moved)
+            step = step / 2
+        return self.thresholds
