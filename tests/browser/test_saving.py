@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from sqlalchemy.exc import OperationalError
 
 from relstudy.studyapp.web.rater import rating
-from tests.browser.sessions import PLAIN, Seat, Served
+from tests.browser.sessions import PLAIN, Seat, Served, rate_by_http
 
 
 @contextmanager
@@ -269,3 +269,31 @@ def test_under_a_path_of_a_host_pages_follow_each_other_without_being_loaded_ane
         seat.rater.go_on()
     assert seat.page.evaluate("window.stillThere")
     assert len(seat.served.export()) == 8
+
+
+def test_what_was_chosen_for_one_page_is_not_shown_on_another_that_took_its_place(
+    take_seat: Callable[..., Seat],
+) -> None:
+    """The lease of a half-filled page ran out and others took its pairs: after a reload the old choices stood on the
+    new results, and one press stored ratings that nobody gave."""
+    seat = take_seat(PLAIN + "\n[handout]\nlease_minutes = 0.01\n")
+    for _ in range(2):  # the base pages
+        seat.rater.press("3", "3", "3", "3")
+        seat.rater.go_on()
+    before = seat.rater.pairs()
+    seat.rater.press("1", "1", "1", "1")
+    seat.page.reload()
+    assert seat.rater.pairs() == before and seat.rater.shown() == ["1"] * 4  # a page of its own keeps its draft
+    first = before[0][0]
+    for _ in range(8):
+        seat.page.wait_for_timeout(1_000)  # the lease is .6 seconds
+        rate_by_http(seat.served, 3, lambda number, values: values[0])
+        if first in set(seat.served.export()["query_id"]):
+            break
+    assert first in set(seat.served.export()["query_id"])
+    seat.page.reload()
+    assert seat.rater.pairs() != before and seat.rater.shown() == []
+    there, saved = seat.page.url, len(seat.served.export())
+    seat.page.keyboard.press("Enter")  # nothing is chosen
+    expect(seat.alert).to_be_visible()
+    assert seat.page.url == there and len(seat.served.export()) == saved
