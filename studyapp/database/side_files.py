@@ -82,8 +82,13 @@ def _has_wal(database: Path) -> bool:
 
 
 def _application(database: Path) -> int:
-    with contextlib.suppress(OSError), open(database, "rb") as file:
-        return int.from_bytes(file.read(_HEADER)[68:72])
+    """SQLite's application_id of the file alone, without its log; 0 where it is none of SQLite's.
+
+    By SQLite: a file that this process opened and closed itself would take the locks of its connections away, and
+    another program, which then thinks itself the last, would delete the log with the ratings in it.
+    """
+    with contextlib.suppress(sqlite3.Error), _opened(database, "immutable=1") as connection:
+        return int(connection.execute("PRAGMA application_id").fetchone()[0])
     return 0
 
 

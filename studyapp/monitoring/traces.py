@@ -208,7 +208,8 @@ def _files(folder: Path, store: Store, unfinished: bool) -> Iterator[Path]:
 
     Its write-ahead log is said to hold somebody already where a deletion is `unfinished`.
     """
-    databases = [Path(f"{store.file}{end}") for end in ("", "-wal")[: 1 + unfinished]] if store.is_sqlite else []
+    ends = ("", "-shm", "-wal")[: 2 + unfinished]
+    databases = [Path(f"{store.file}{end}") for end in ends] if store.is_sqlite else []
     databases = [path for path in databases if path.exists()]
     for path in sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix.lower() not in _NO_TEXT):
         with contextlib.suppress(FileNotFoundError):

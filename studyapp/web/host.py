@@ -26,6 +26,7 @@ from relstudy.studyapp.web.options import ServerOptions
 from relstudy.studyapp.web.processes import run_workers
 from relstudy.studyapp.web.security import add_headers
 from relstudy.studyapp.web.set_up import UPLOAD, SetUp
+from relstudy.studyapp.web.starting import end_deleting
 from relstudy.studyapp.web.views import MessagePage
 
 TITLE = "Studies"
@@ -88,6 +89,8 @@ def run_host(
         make_worker(app, listener, server, *([] if set_up is None else [UPLOAD])).run()
 
     run_workers(work, server.workers)
+    for folder in studies.listed().values():
+        end_deleting(folder)
 
 
 def host_app(studies: HostedStudies, set_up: SetUp | None = None) -> WsgiApp:

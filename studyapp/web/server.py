@@ -27,7 +27,7 @@ from relstudy.studyapp.web.notifier import notifier_of
 from relstudy.studyapp.web.options import ServerOptions
 from relstudy.studyapp.web.processes import run_workers, work_apart
 from relstudy.studyapp.web.sign_on import require_proxy
-from relstudy.studyapp.web.starting import keep_deleting, note_address, take_over
+from relstudy.studyapp.web.starting import end_deleting, keep_deleting, note_address, take_over
 
 
 def run(folder: Path, server: ServerOptions, *, secure: bool | None = None, reset_admin: bool = False) -> None:
@@ -93,3 +93,4 @@ def _run(folder: Path, server: ServerOptions, secure: bool | None, reset_admin: 
         make_worker(mounted(app, path), listener, server).run()
 
     run_workers(work, server.workers)
+    end_deleting(folder)

@@ -92,6 +92,14 @@ def keep_deleting(folder: Path, gone: list[frozenset[str]]) -> threading.Event:
     return ended
 
 
+def end_deleting(folder: Path) -> None:
+    """Try once more when the last server of a study has ended: a reader may have ended since the last attempt."""
+    with contextlib.suppress(*DATABASE_ERRORS, OSError, RelstudyError), Store.of_study(folder) as store:
+        unfinished = "" if store.is_missing else finish_deletions(store)
+        if unfinished:
+            say(f"Warning: {unfinished}; the next `relstudy serve {quoted(folder)}` finishes it.")
+
+
 def _keep_deleting(folder: Path, gone: list[frozenset[str]], ended: threading.Event) -> None:
     store = Store.of_study(folder, kept=1)
     while not ended.is_set():

@@ -232,6 +232,30 @@ def test_relstudy_serve_goes_on_deleting_in_its_workers(make_local: Callable[...
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("command", ["serve", "host"])
+def test_a_server_that_stops_finishes_what_a_reader_had_kept(make_local: Callable[..., Made], command: str) -> None:
+    """Between two attempts of the server the log kept the deleted until the next start."""
+    made = make_local(PEOPLE)
+    jane(made)
+    with reader(made):
+        server = Server(made.folder, command=command)
+        assert "still readable" in relstudy("forget", made.folder, code(made), "--yes").output
+    server.stop()
+    assert unfinished_deletions(made.store) == "" and readable(made.folder) == []
+
+
+@pytest.mark.slow
+def test_a_server_that_stops_says_what_a_reader_still_keeps(make_local: Callable[..., Made]) -> None:
+    made = make_local(PEOPLE)
+    jane(made)
+    with reader(made):
+        server = Server(made.folder)
+        relstudy("forget", made.folder, code(made), "--yes")
+        server.stop()
+    assert "is still readable in" in (made.folder / "serve.err").read_text()
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("keeps_file", [True, False])
 def test_a_backup_does_not_bring_back_who_anybody_is_after_all_people_were_forgotten(
     make_study: Callable[..., Made], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, keeps_file: bool

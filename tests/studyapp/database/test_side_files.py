@@ -19,8 +19,12 @@ from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.database.backup import copy_database
 from relstudy.studyapp.database.feed import begin_feed
 from relstudy.studyapp.database.serving_lock import hold_as_server, require_sound_database
+from relstudy.studyapp.database.settings import write_setting
+from relstudy.studyapp.database.side_files import require_own_wal
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import settings
+from relstudy.studyapp.database.tombstones import FORGOTTEN, bury
+from relstudy.studyapp.monitoring.traces import traces_of
 from relstudy.studyapp.web.app import create_app
 from tests.commands import relstudy, succeeds
 from tests.studyapp.browse import joined
@@ -196,3 +200,42 @@ def test_a_backup_on_a_read_only_disk_can_be_looked_at(fallen: Fallen, monkeypat
     with store.read() as connection:
         assert connection.execute(sa.text("SELECT count(*) FROM ratings")).scalar_one() == 12
     store.dispose()
+
+
+ELSEWHERE = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], timeout=0, isolation_level=None); "
+
+
+def elsewhere(database: Path, statement: str) -> str:
+    """What another process is answered, or why it is refused."""
+    show = f"print(c.execute({statement!r}).fetchone()); c.close()"
+    done = subprocess.run([sys.executable, "-c", ELSEWHERE + show, str(database)], capture_output=True, text=True)
+    return (done.stdout or done.stderr).strip().splitlines()[-1]
+
+
+LOOKS = {
+    "is_whole": lambda made: made.store.is_whole,
+    "require_usable": lambda made: require_own_wal(made.store.file),
+    "traces": lambda made: traces_of(made.folder, made.store),
+}
+
+
+@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
+def test_looking_at_a_database_keeps_this_processs_locks_on_it(
+    make_local: Callable[..., Made], look: Callable[[Made], object]
+) -> None:
+    """A file opened and closed beside SQLite takes them away: another program deleted the log, and with it what was
+    written from then on and acknowledged."""
+    made = make_local()
+    bury(made.folder, FORGOTTEN, ["somebody"])  # so that traces are looked for
+    with made.store.write() as connection:
+        write_setting(connection, "first", "1")
+    look(made)
+    count = "SELECT count(*) FROM settings WHERE key IN ('first', 'second')"
+    assert elsewhere(made.store.file, count) == "(1,)"
+    with made.store.write() as connection:
+        write_setting(connection, "second", "2")
+    assert elsewhere(made.store.file, count) == "(2,)"
+    with made.store.write() as connection:
+        write_setting(connection, "second", "3")
+        look(made)
+        assert "locked" in elsewhere(made.store.file, "BEGIN IMMEDIATE")
