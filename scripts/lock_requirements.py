@@ -30,7 +30,7 @@ HEAD = "# Made by scripts/lock_requirements.py: wheels for Linux on x86-64, Pyth
 
 def python_of_image() -> str:
     """The Python version of deploy/Dockerfile, such as 3.12."""
-    found = re.search(r"^FROM python:(\d+\.\d+)", (ROOT / "deploy" / "Dockerfile").read_text(), re.MULTILINE)
+    found = re.search(r"^ARG BASE=python:(\d+\.\d+)", (ROOT / "deploy" / "Dockerfile").read_text(), re.MULTILINE)
     assert found is not None
     return found[1]
 

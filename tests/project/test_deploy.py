@@ -132,6 +132,13 @@ def test_the_images_program_starts_with_settings_that_it_knows() -> None:
     assert all(re.search(rf"^{extra} = ", pyproject, re.M) for extra in extras)
 
 
+def test_every_stage_of_the_image_begins_with_the_base_that_a_digest_names() -> None:
+    steps = dockerfile()
+    assert {rest.split()[0] for word, rest in steps if word == "FROM"} == {"${BASE}"}
+    [base] = [rest for word, rest in steps if word == "ARG"]
+    assert re.fullmatch(r"BASE=python:3\.\d+-slim@sha256:[0-9a-f]{64}", base)
+
+
 def test_the_builder_is_sent_what_the_dockerfile_copies_and_no_more() -> None:
     ignored = (DEPLOY / "Dockerfile.dockerignore").read_text().splitlines()
     assert {line[1:] for line in ignored if line.startswith("!")} == set(copied_into_the_build())
