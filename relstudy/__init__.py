@@ -12,6 +12,7 @@ Functions take paths or DataFrames and give DataFrames. Nothing is imported befo
 from __future__ import annotations
 
 import importlib
+import os
 import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -61,6 +62,11 @@ if TYPE_CHECKING:
     from relstudy.mapping.options import FitOptions as FitOptions
 
     __version__: str
+
+# In a checkout four packages are links to the folders beside this one; where the system made none, as Windows does not
+# by default, they are found there.
+if not os.path.isdir(os.path.join(__path__[0], "analysis")):
+    __path__.append(os.path.dirname(__path__[0]))
 
 _OWNERS = {
     "CalibratedPanel": "relstudy.api.calibrating",
