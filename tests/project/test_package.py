@@ -152,7 +152,7 @@ def test_every_import_goes_through_relstudy() -> None:
     assert astray == []
 
 
-def test_a_checkout_without_links_builds_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
+def test_a_checkout_without_links_builds_the_same_wheel_and_runs(wheel: Path, tmp_path: Path) -> None:
     """Where links are not kept (Windows), each is a file that holds its target; such a wheel had no studyapp."""
     source = tmp_path / "checkout"
     tracked = run("git", "ls-files", cwd=ROOT).split("\n")[:-1]
@@ -168,3 +168,5 @@ def test_a_checkout_without_links_builds_the_same_wheel(wheel: Path, tmp_path: P
     made = build(source, tmp_path / "wheel", "wheel")
 
     assert sorted(zipfile.ZipFile(made).namelist()) == sorted(zipfile.ZipFile(wheel).namelist())
+    where = "import relstudy.studyapp.cli as command; print(command.__file__)"
+    assert run(sys.executable, "-c", where, cwd=source).strip() == str(source / "studyapp" / "cli.py")
