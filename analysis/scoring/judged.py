@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -33,6 +34,8 @@ OF_PAIRS = (
     *("gain", "query_weight", "stratum"),
 )
 """Fields of `JudgedPairs` with an entry a pair; the last three may be None."""
+FAR = 60
+"""Powers of two from 1 beyond which the unit of weights is changed: sums of their squares and products stay exact."""
 
 
 class Weighting(StrEnum):
@@ -158,7 +161,7 @@ class JudgedPairs:
             standard_error=known("standard_error"),
             unjudged=judgments.unjudged,
             gain=stated_gains(judgments),
-            query_weight=known("query_weight") if "query_weight" in frame else None,
+            query_weight=_in_range(known("query_weight")) if "query_weight" in frame else None,
             stratum=texts("stratum") if "stratum" in frame else None,
             pool=pool,
         )
@@ -457,6 +460,19 @@ class PairsOfTable:
     def asked(self) -> np.ndarray:
         """True for the rows of judged queries, bool [rows]."""
         return np.asarray(pd.Series(self.columns[0]).astype("str").isin(self.pairs.queries))
+
+
+def _in_range(weight: np.ndarray) -> np.ndarray:
+    """Weights whose squares a float holds: in another unit, a power of two, where the given one leaves that range.
+
+    Examples
+    --------
+    >>> _in_range(np.array([3.0, 1.0])).tolist(), _in_range(np.array([3e300, 1e300])).round(2).tolist()
+    ([3.0, 1.0], [0.63, 0.21])
+    """
+    greatest = float(np.nanmax(weight, initial=0.0))
+    exponent = math.frexp(greatest)[1]
+    return weight if greatest == 0 or abs(exponent) < FAR else np.ldexp(weight, -exponent)
 
 
 def rank_power_weights(score: np.ndarray, power: float = 5.0) -> np.ndarray:

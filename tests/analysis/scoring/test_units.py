@@ -37,6 +37,24 @@ def test_scores_in_other_units_have_the_same_figures_and_intervals(factor):
     pd.testing.assert_frame_equal(_table(panel, factor), _table(panel, 1.0), rtol=1e-9)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("factor", [2.0**-900, 2.0**-100, 2.0**340, 2.0**900])
+def test_weights_of_queries_in_other_units_have_the_same_figures_and_intervals(factor):
+    """Weights of 1e-103 or 1e103 lost three figures, those of 1e270 six, without a word."""
+    judgments = pd.read_csv(EXAMPLE / "judgments.csv")
+    worth = judgments["query_id"].rank(method="dense").mod(6).rpow(2.0)
+    scores = pd.concat([pd.read_csv(EXAMPLE / "scores" / f"{n}.csv").assign(system=n) for n in ("gift", "keywords")])
+
+    def scored(unit: float):
+        return rs.score(scores, judgments.assign(query_weight=worth * unit), replicates=60, method="none")
+
+    one, other = scored(1.0), scored(factor)
+    assert one.verdict.headline == other.verdict.headline
+    for part in ("table", "comparisons"):
+        frames = [getattr(each, part).select_dtypes("number") for each in (one, other)]
+        pd.testing.assert_frame_equal(*frames, rtol=1e-9)
+
+
 def _run(tmp_path, name: str, base: float, gap: float) -> list[str]:
     """Twenty queries, the relevant result first of ten; the last ranks the relevant results by chance."""
     return [f"q{q} Q0 d{k} {k + 1} {base + (10 - k) * gap!r} {name}" for q in range(20) for k in range(10)]
