@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
 from pathlib import Path
 
 import pandas as pd
@@ -16,7 +17,7 @@ from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.analysis.report.tables import Table
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.study_run import read_study_folder, score_study
-from scripts.public_human_data import SETS, as_study
+from scripts.public_human_data import SETS, as_study, main
 from tests.commands import succeeds
 from tests.places import ROOT
 
@@ -50,6 +51,28 @@ def test_a_released_file_is_read_by_the_command_of_the_page(file: str, tmp_path:
     expected = [1, 2, 3, 5] if file.startswith("tifa") else [0, 0, 0, 1, 3, 4]
     assert sorted(calibrated["rating"]) == expected
     assert calibrated["rater_id"].nunique() == 2
+
+
+@pytest.mark.slow
+@pytest.mark.real_data
+def test_the_paper_s_tables_on_tifa160_are_those_of_the_page(
+    shared_data: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["public_human_data.py", "tifa160", "--data", str(shared_data)])
+    main()
+    number = re.compile(r"[−-]?\d+\.\d+")
+    printed = [line.split() for line in capsys.readouterr().out.splitlines() if line.strip()]
+    page = (ROOT / "docs" / "how-to" / "public-human-data.md").read_text(encoding="utf-8")
+    shown = [line.split() for line in page[page.index("tifa160: 3,995 ratings") :].splitlines() if line.strip()]
+    for one, other in zip(printed, shown, strict=False):
+        words, figures = [], []
+        for line in (one, other):
+            text = " ".join(line).replace("−", "-")
+            words.append(number.sub("#", text))
+            figures.append([float(each) for each in number.findall(text)])
+        assert words[0] == words[1]
+        assert figures[0] == pytest.approx(figures[1], abs=0.011)  # two digits are shown; another library rounds a fit
+    assert len(printed) > 40
 
 
 @pytest.mark.slow
