@@ -21,7 +21,7 @@ from relstudy.studyapp.database.errors import DATABASE_ERRORS, is_full
 from relstudy.studyapp.database.feed import begin_feed
 from relstudy.studyapp.database.settings import read_setting
 from relstudy.studyapp.database.side_files import has_own_wal, mark_as_backup
-from relstudy.studyapp.database.store import NewerDatabaseError, Store
+from relstudy.studyapp.database.store import OtherVersionError, Store
 from relstudy.studyapp.database.tables import events, metadata, ratings
 
 T = TypeVar("T")
@@ -138,7 +138,7 @@ def checked_copy(backup: Path, folder: Path) -> Iterator[tuple[Path, BackupConte
     Raises
     ------
     RelstudyError
-        where it is missing, damaged, of a newer relstudy, or no study's database
+        where it is missing, damaged, of another version of relstudy, or no study's database
     """
     if not backup.is_file():
         raise RelstudyError(f"{backup}: there is no such file")
@@ -158,8 +158,8 @@ def checked_copy(backup: Path, folder: Path) -> Iterator[tuple[Path, BackupConte
             content = content_of(store)
             store.leave_wal()
         yield copy, content
-    except NewerDatabaseError:
-        raise RelstudyError(f"{backup}: this backup was made by a newer relstudy; install that version") from None
+    except OtherVersionError:
+        raise RelstudyError(f"{backup}: this backup was made by another version of relstudy; use that one") from None
     finally:
         _remove(copy)
 

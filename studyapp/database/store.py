@@ -40,8 +40,8 @@ MIGRATIONS = Path(__file__).with_name("migrations")
 _MIGRATING = threading.Lock()  # Alembic keeps its state in module globals
 
 
-class NewerDatabaseError(RelstudyError):
-    """The tables of a database are of a later version than these."""
+class OtherVersionError(RelstudyError):
+    """The tables of a database are of another version of relstudy."""
 
 
 class Store:
@@ -158,7 +158,7 @@ class Store:
                 if connection.connection.in_transaction:
                     connection.exec_driver_sql("ROLLBACK")
 
-    def migrate(self, revision: str = "head") -> None:
+    def migrate(self) -> None:
         """Bring the tables up to date (Alembic); takes no lock where they are."""
         from alembic import command
         from alembic.config import Config
@@ -169,7 +169,7 @@ class Store:
         config = Config()
         config.set_main_option("script_location", str(MIGRATIONS))
         config.attributes["store"] = self
-        if self.is_sqlite and self.file.exists() and revision == "head":
+        if self.is_sqlite and self.file.exists():
             try:
                 with self.engine.connect() as connection:
                     if MigrationContext.configure(connection).get_current_heads() == newest_revision():
@@ -184,12 +184,12 @@ class Store:
             with _MIGRATING:
                 if self.made_when_missing:
                     self._make_database()
-                command.upgrade(config, revision)
+                command.upgrade(config, "head")
         except sa.exc.DBAPIError as error:
             raise self._unopened(error) from None
         except CommandError:
-            raise NewerDatabaseError(
-                f"the database {self.shown} was made by a newer relstudy; install that version, or take a backup"
+            raise OtherVersionError(
+                f"the database {self.shown} was made by another version of relstudy; use that one, or a backup"
             ) from None
 
     def _make_database(self) -> None:

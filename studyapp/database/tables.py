@@ -169,7 +169,7 @@ audit_log = sa.Table(
     sa.Column("about", sa.Text, nullable=False),
 )
 
-# Changes of the ratings, for programs that follow them; written by triggers (migration 0011). A reader takes them in
+# Changes of the ratings, for programs that follow them; written by triggers (migration 0017). A reader takes them in
 # the order of `xid` (on PostgreSQL the transaction; 0 on SQLite, whose writers take turns) and `id`. `rating_id` is a
 # row of `ratings`, or `rater_id` the code of a rater who finished, was set aside or taken back, or withdrew; of one who
 # was forgotten its SHA-256.

@@ -20,7 +20,6 @@ from relstudy.studyapp.monitoring.status import study_status
 from relstudy.studyapp.web.app import create_app
 from tests.studyapp.browse import Browser, joined
 from tests.studyapp.desk import Desk, toml
-from tests.studyapp.first_version import insert_rated
 from tests.studyapp.studies import Made, write_study
 
 CHECKS = """
@@ -208,26 +207,6 @@ def test_a_filler_that_is_drawn_in_a_later_round_makes_way_for_another(tmp_path:
     old, same, new = check_pages()
     assert (old, same) == ((first[0], False), second)
     assert new[1] and new[0][0] == first[0][0] and new[0][1] not in (first[0][1], "filler:unique:q0:q5")
-    store.dispose()
-
-
-@pytest.mark.slow
-def test_a_check_that_stood_alone_in_an_older_database_gets_a_page_like_the_others_and_keeps_its_answers(
-    tmp_path: Path, database: Callable[[Path], str]
-) -> None:
-    folder = write_study(tmp_path / "s", toml(page=2, extra=IMAGES_ONLY), base_queries=0, unique_queries=6)
-    store = Store(database(folder))
-    store.migrate("0001")
-    insert_rated(store, "check:unique:q0:q0", "q0", "q0", block="unique", page_kind="check", rating=5.0)
-    prepare(folder, store)
-    with store.read() as connection:
-        query = sa.select(pages.c.pair_ids, pages.c.active).where(pages.c.kind == "check").order_by(pages.c.id)
-        found = [(len(pair_ids), active) for pair_ids, active in connection.execute(query)]
-    assert sorted(found) == [(1, False), (2, True), (2, True)]
-    table = ratings_table(store, Study.load(folder))
-    assert table[["rater_id", "pair_id", "rating", "block", "passed"]].to_numpy().tolist() == [
-        ["ROLD", "check:unique:q0:q0", 5.0, "check", "yes"]
-    ]
     store.dispose()
 
 

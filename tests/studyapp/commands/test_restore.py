@@ -209,7 +209,7 @@ def test_a_backup_of_a_newer_version_is_named(make_local: Callable[..., Made], t
     with contextlib.closing(sqlite3.connect(backup)) as connection, connection:
         connection.execute("UPDATE alembic_version SET version_num = '9999'")
     refused = relstudy("restore", made.folder, backup, "--yes")
-    assert refused.exit_code == 1 and f"{backup}: this backup was made by a newer relstudy" in refused.output
+    assert refused.exit_code == 1 and f"{backup}: this backup was made by another version of relstudy" in refused.output
     assert not (made.folder / ".restoring.db").exists() and made.rows() == 4
 
 

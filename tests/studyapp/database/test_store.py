@@ -26,35 +26,13 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database import errors
 from relstudy.studyapp.database.backup import copy_database
 from relstudy.studyapp.database.errors import classify_error
-from relstudy.studyapp.database.migrations import versions
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import DONE, OPEN, metadata, pages, raters, settings, slots
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.web.app import create_app
 from tests.studyapp.browse import Browser, joined
 from tests.studyapp.cluster import Cluster
-from tests.studyapp.first_version import insert_rated
 from tests.studyapp.studies import TOML, Made, write_study
-
-
-def test_a_database_of_the_first_version_is_brought_up_to_date_with_its_ratings_in_it(
-    tmp_path: Path, database: Callable[[Path], str]
-) -> None:
-    folder = write_study(tmp_path / "s")
-    store = Store(database(folder))
-    store.migrate("0001")
-    insert_rated(store, "p0-0", "q0", "r0", block="base", page_kind="pair", rating=4.0)
-    with pytest.raises(sa.exc.DBAPIError), store.read() as connection:
-        connection.exec_driver_sql("SELECT rank FROM pairs").all()
-    prepare(folder, store)
-    table = ratings_table(store, Study.load(folder))
-    assert table[["rater_id", "pair_id", "rating", "block", "rank", "place"]].to_numpy().tolist() == [
-        ["ROLD", "p0-0", 4.0, "base", 1, 1]
-    ]
-    newest = max(path.name[1:5] for path in Path(versions.__file__ or "").parent.glob("v*.py"))
-    with store.read() as connection:
-        assert connection.exec_driver_sql("SELECT version_num FROM alembic_version").scalar_one() == newest
-    store.dispose()
 
 
 def test_the_migrations_end_at_exactly_the_tables_the_code_uses(make_study: Callable[..., Made]) -> None:
@@ -367,7 +345,7 @@ def test_a_database_of_a_newer_version_is_told_in_a_sentence(make_study: Callabl
     made = make_study()
     with made.store.write() as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
-    with pytest.raises(RelstudyError, match="made by a newer relstudy"):
+    with pytest.raises(RelstudyError, match="made by another version of relstudy"):
         made.store.migrate()
 
 

@@ -1,7 +1,8 @@
-"""Keep every change of a study's ratings as an event, in the order in which a reader may take them.
+"""The tables as `tables` has them, and the triggers that keep every change of a study's ratings as an event.
 
-Triggers write the events, in the transaction that changes something and without a statement of the app's own. A later
-migration that makes `ratings` or `raters` again (batch mode on SQLite) has to make the triggers again, too.
+The triggers write in the transaction that changes something, without a statement of the app's own. A later migration
+that makes `ratings` or `raters` again (batch mode on SQLite) has to make them again, too; the first one after a release
+writes here the tables as they were then.
 """
 
 from __future__ import annotations
@@ -11,8 +12,10 @@ import secrets
 import sqlalchemy as sa
 from alembic import op
 
-revision = "0011"
-down_revision = "0010"
+from relstudy.studyapp.database.tables import metadata
+
+revision = "0017"
+down_revision = None
 branch_labels = None
 depends_on = None
 
@@ -22,7 +25,7 @@ _LEFT = (
     "ELSE 'taken_back' END"
 )
 _CONCERNS = "(NEW.outcome IN ('set_aside', 'withdrew') OR (NEW.outcome IS NULL AND OLD.outcome = 'set_aside'))"
-_NEW = {
+_EVENTS = {
     "rated": ("INSERT ON ratings", "", f"(kind, rating_id) VALUES ({_RATED}, NEW.id)"),
     "left": (
         "UPDATE OF outcome ON raters",
@@ -35,33 +38,18 @@ _NEW = {
         "(kind, rater_id) VALUES ('finished', NEW.rater_id)",
     ),
 }
-_SO_FAR = (
-    "INSERT INTO events (kind, rating_id) SELECT CASE WHEN revision > 1 THEN 'changed' ELSE 'rated' END, id "
-    "FROM ratings ORDER BY id",
-    "INSERT INTO events (kind, rater_id) SELECT CASE WHEN outcome = 'set_aside' THEN 'set_aside' ELSE 'withdrawn' END, "
-    "rater_id FROM raters WHERE outcome IN ('set_aside', 'withdrew') ORDER BY id",
-    "INSERT INTO events (kind, rater_id) SELECT 'finished', rater_id FROM raters WHERE finished_at IS NOT NULL "
-    "ORDER BY finished_at",
-)
+_WHO = ("identity", "session_key", "completion_code", "parameters", "answers", "screening")
+"""Columns that say who a rater is: `pg_stats` would hold their values, and no plan needs their statistics."""
 
 
 def upgrade() -> None:
     sqlite = op.get_bind().dialect.name == "sqlite"
-    now = "0" if sqlite else "CAST(CAST(pg_current_xact_id() AS text) AS bigint)"
-    op.create_table(
-        "events",
-        sa.Column("id", sa.Integer(), nullable=False),
-        sa.Column("xid", sa.BigInteger(), nullable=False, server_default=sa.text(now)),
-        sa.Column("kind", sa.Text(), nullable=False),
-        sa.Column("rating_id", sa.Integer(), nullable=True),
-        sa.Column("rater_id", sa.Text(), nullable=True),
-        sa.PrimaryKeyConstraint("id", name="pk_events"),
-        sqlite_autoincrement=True,  # the number of a row that was deleted is never given again
-    )
-    op.create_index("ix_events_xid_id", "events", ["xid", "id"])
-    for statement in _SO_FAR:
-        op.execute(statement)
-    for name, (when, condition, row) in _NEW.items():
+    metadata.create_all(op.get_bind())
+    if not sqlite:
+        op.execute("ALTER TABLE events ALTER COLUMN xid SET DEFAULT CAST(CAST(pg_current_xact_id() AS text) AS bigint)")
+        for column in _WHO:
+            op.execute(f"ALTER TABLE raters ALTER COLUMN {column} SET STATISTICS 0")
+    for name, (when, condition, row) in _EVENTS.items():
         if sqlite:
             only = f"WHEN {condition} ".replace("IS DISTINCT FROM", "IS NOT") if condition else ""
             op.execute(f"CREATE TRIGGER event_{name} AFTER {when} {only}BEGIN INSERT INTO events {row}; END")
