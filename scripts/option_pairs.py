@@ -1,6 +1,6 @@
 """Run commands on small inputs with options in pairs: every value of every option beside every value of every other.
 
-    python scripts/option_pairs.py [COMMAND ...] [--most ROWS] [--slow]
+    python scripts/option_pairs.py [COMMAND ...] [--most ROWS] [--slow] [--study FOLDER]
 
 Options and their values come from the commands' own declarations. Each run must end in a result or in a sentence.
 Prints a line for each traceback, and for each command how many rows ended in a result; ends with 1 where there was any
@@ -10,6 +10,7 @@ traceback. `--slow` adds the values that sample for seconds. tests/project/test_
 from __future__ import annotations
 
 import argparse
+import io
 import itertools
 import random
 import shutil
@@ -21,11 +22,16 @@ from pathlib import Path
 
 import click
 import numpy as np
+import pandas as pd
 from click.testing import CliRunner
+from PIL import Image
 
+from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.cli import main
+from relstudy.studyapp.database.store import Store
 
 ROOT = Path(__file__).resolve().parent.parent
+EXAMPLE = ROOT / "data" / "example"
 SLOW = {
     *("bayes", "bayes-sampler", "bayes-pymc", "bayes-conjugate", "ogive", "local", "local-bagged", "best", "all"),
     *("sampler", "pymc", "dask", "quadratic-bagged", "ordinal", "improved"),
@@ -48,7 +54,7 @@ GIVEN: dict[str, tuple[str, ...]] = {
     "--require": ("gift > keywords by correlation",),
     "--facet": ("block",),
     "--base-column": ("block", "scale"),
-    "--where": ("block=unique",),
+    "--where": ("block==unique",),
     "--gains": ("1=0,2=0,3=1,4=3,5=7",),
     "--compare": ("RPCGXQNQ",),
     "--leave-out": ("block=base",),
@@ -61,12 +67,12 @@ GIVEN: dict[str, tuple[str, ...]] = {
     "--floor": ("0", "1"),
     "--base": ("0", "5"),
     "--base-queries": ("2",),
-    "--depth": ("1", "100000"),
+    "--depth": ("2", "200"),
     "--outside": ("3",),
     "--strata": ("4",),
     "--raters": ("1", "40"),
     "--good": ("0.5",),
-    "--skill": ("0", "1"),
+    "--skill": ("0.5",),
     "--pairs": ("30",),
     "--aim": ("learn", "separate", "compare"),
     "--seed": ("1",),
@@ -83,11 +89,8 @@ GIVEN: dict[str, tuple[str, ...]] = {
     "--careless": ("0.5",),
     "--leniency": ("2",),
     "--each": ("3",),
-    "--lists": ("2", "0"),
-    "--author": ("A. Nobody",),
-    "--license": ("CC-BY-4.0",),
-    "--date": ("2026-01-31", "soon"),
-    "--radius": ("0", "99"),
+    "--lists": ("1", "2"),
+    "--radius": ("1", "3"),
     "--beta": ("0.5",),
     "--bits": ("3", "16"),
     "--tables": ("1", "4"),
@@ -97,7 +100,6 @@ GIVEN: dict[str, tuple[str, ...]] = {
     "--norm": ("l1", "l2"),
     "--neighbours": ("1", "500"),
     "--times": ("2",),
-    "--size": ("0.1",),
     "--epochs": ("1",),
     "--band": ("1 2", "2 1"),
     "--hidden": ("0",),
@@ -110,10 +112,10 @@ STARTS: dict[str, str] = {
     "report": "report {ex} --replicates 20",
     "calibrate": "calibrate {ex}/ratings.csv -o {out}",
     "fit": "fit {ex}/scores/gift.csv {ex}/scores/keywords.csv -j {ex}/judgments.csv -o {out}",
-    "plan": "plan --studies 3",
+    "plan": "plan --studies 20 --correlations 0.6,0.3",
     "sample": "sample {ex} --overwrite",
     "couples": "couples {ex}",
-    "archive": "archive {ex} -o {out}.zip",
+    "invite": "invite {ex}",
     "status": "status {ex}",
     "preferences": "preferences {made}/preferred.csv -o {out}",
     "hash buckets": "hash buckets {made}/table.npz --bits 4 --tables 2",
@@ -127,12 +129,20 @@ STARTS: dict[str, str] = {
     "hash graded": "hash graded --queries {made}/q.npy --database {made}/d.npy --query-labels {made}/q.txt "
     "--database-labels {made}/d.txt",
     "hash health": "hash health {made}/d.npy",
-    "hash look-up": "hash look-up --queries {made}/q.npy --database {made}/d.npy",
-    "hash rank": "hash rank hamming --queries {made}/q.npy --database {made}/d.npy -o {out}.npz",
-    "hash split": "hash split --labels {made}/d.txt --vectors {made}/x.npy -o {out}.npz",
+    "hash look-up": "hash look-up --queries {made}/q.npy --database {made}/d.npy --bits 8 "
+    "--query-labels {made}/q.txt --database-labels {made}/d.txt",
+    "hash rank": "hash rank vectors --queries {made}/x.npy --database {made}/x.npy --query-labels {made}/d.txt "
+    "--database-labels {made}/d.txt -o {out}.npz",
+    "hash split": "hash split --labels {made}/d.txt --size test_queries=5 --size test_database=20 "
+    "--size validation_queries=5 --size validation_database=10 -o {out}",
     "hash truth": "hash truth --kind k-nn --neighbours 3 --queries {made}/x.npy --database {made}/x.npy -o {out}.npz",
 }
-"""What every row of a command begins with: `ex` is a copy of data/example of its own, `made` what `make` wrote."""
+"""What every row of a command begins with: `ex` is a copy of the study of its own, `made` what `make` wrote."""
+_IN_MEMORY = io.BytesIO()
+Image.new("RGB", (8, 8)).save(_IN_MEMORY, "JPEG")
+PICTURE = _IN_MEMORY.getvalue()
+TOGETHER = 4
+"""Options of a row."""
 Choice = tuple[str, str | None]
 
 
@@ -159,20 +169,27 @@ def factors(command: str, slow: bool) -> list[list[Choice]]:
 
 
 def rows(choices: Sequence[Sequence[Choice]], seed: int = 0) -> Iterator[list[Choice]]:
-    """Rows of one value an option that together hold every pair of values of two options (greedy)."""
+    """Rows of at most `TOGETHER` values that together hold every pair of values of two options (greedy): of more at
+    once, one that is refused would hide what the others do."""
     draw = random.Random(seed)
-    left = {frozenset((one, other)) for a, b in itertools.combinations(choices, 2) for one in a for other in b}
-    while left:
-        start = min(left, key=lambda pair: sorted(map(str, pair)))
+    stated = [[value for value in option if value[1] is not None] for option in choices]
+    left = {frozenset((one, other)) for a, b in itertools.combinations(stated, 2) for one in a for other in b}
+    order = sorted(left, key=lambda pair: sorted(map(str, pair)))
+    draw.shuffle(order)
+    for start in order:
+        if start not in left:
+            continue
         row = {each[0]: each for each in start}
-        others = [option for option in choices if option[0][0] not in row]
+        others = [option for option in stated if option[0][0] not in row]
         draw.shuffle(others)
         for option in others:
-            row[option[0][0]] = max(
-                option, key=lambda value: sum(frozenset((value, there)) in left for there in row.values())
-            )
+            if len(row) == TOGETHER:
+                break
+            found = max(option, key=lambda value: sum(frozenset((value, there)) in left for there in row.values()))
+            if any(frozenset((found, there)) in left for there in row.values()):
+                row[option[0][0]] = found
         left -= {frozenset(pair) for pair in itertools.combinations(row.values(), 2)}
-        yield [row[option[0][0]] for option in choices]
+        yield list(row.values())
 
 
 def words(command: str, row: Sequence[Choice], places: Mapping[str, Path]) -> list[str]:
@@ -189,24 +206,36 @@ def make(folder: Path) -> Path:
         np.save(folder / f"{name}.npy", draw.integers(0, 2, (rows, 16)).astype(bool))
         (folder / f"{name}.txt").write_text("\n".join(map(str, draw.integers(0, 3, rows))))
     np.save(folder / "x.npy", draw.normal(size=(60, 5)))
-    lines = [f"r{k % 3},q{k % 5},a{k % 4},a{(k + 1) % 4},{('left', 'right', 'tie')[k % 3]}" for k in range(60)]
-    (folder / "preferred.csv").write_text("\n".join(["rater_id,query_id,left,right,preferred", *lines]))
+    lines = [f"r{k % 3},q{k % 5},a{k % 4},a{(k + 1) % 4},a{k % 4},{k % 3 - 1}" for k in range(60)]
+    (folder / "preferred.csv").write_text("\n".join(["rater_id,query_id,result_id,other_id,left,rating", *lines]))
     for name in ("table", "other"):
         out = {"made": folder, "out": folder / name, "ex": folder}
         CliRunner().invoke(main, words("hash count", [], out), catch_exceptions=False)
     return folder
 
 
-def faults(command: str, most: int | None, slow: bool) -> tuple[int, int, list[str]]:
+def with_pictures(study: Path) -> None:
+    """Put a small picture where the collection names one, and the database that serving makes."""
+    for path in pd.read_csv(study / "collection.csv")["path"].dropna():
+        (study / path).parent.mkdir(exist_ok=True)
+        if not (study / path).exists():
+            (study / path).write_bytes(PICTURE)
+    with Store.of_study(study) as store:
+        prepare(study, store)
+
+
+def faults(command: str, most: int | None, slow: bool, study: Path = EXAMPLE) -> tuple[int, int, list[str]]:
     """How many rows of a command were run, how many ended in a result, and a line for each traceback."""
     found, number, good = [], 0, 0
     with tempfile.TemporaryDirectory() as name:
         made = make(Path(name) / "made")
-        for number, row in enumerate(itertools.islice(rows(factors(command, slow)), most), 1):
-            example = Path(shutil.copytree(ROOT / "data" / "example", Path(name) / f"ex{number}"))
+        every = itertools.chain([[]], rows(factors(command, slow)))  # first as it begins
+        for number, row in enumerate(itertools.islice(every, most), 1):
+            example = Path(shutil.copytree(study, Path(name) / f"ex{number}"))
+            with_pictures(example)
             if command == "sample":
                 for table in ("pairs.csv", "ratings.csv", "judgments.csv", "calibrated.csv"):
-                    (example / table).unlink()
+                    (example / table).unlink(missing_ok=True)
             line = words(command, row, {"ex": example, "made": made, "out": Path(name) / f"out{number}"})
             done = CliRunner().invoke(main, line)
             good += done.exit_code == 0
@@ -222,10 +251,11 @@ if __name__ == "__main__":
     parser.add_argument("commands", nargs="*", default=list(STARTS))
     parser.add_argument("--most", type=int)
     parser.add_argument("--slow", action="store_true")
+    parser.add_argument("--study", type=Path, default=EXAMPLE, help="instead of data/example, such as a demo's folder")
     asked = parser.parse_args()
     wrong = 0
     for command in asked.commands:
-        number, good, found = faults(command, asked.most, asked.slow)
+        number, good, found = faults(command, asked.most, asked.slow, asked.study)
         print(f"{command}: {number} rows, {good} results, {len(found)} tracebacks", *found, sep="\n  ", flush=True)
         wrong += len(found)
     sys.exit(bool(wrong))
