@@ -28,9 +28,12 @@ from relstudy.analysis.scoring.unjudged import notes_on_unjudged
 from relstudy.analysis.verdict.facts import Look, StudyFacts
 from relstudy.analysis.verdict.verdict import Verdict, verdict_of
 from relstudy.analysis.verdict.within_groups import groups_of_run
+from relstudy.calibration.drift import session_drift
+from relstudy.calibration.panel import Panel
 from relstudy.calibration.panel_remarks import panel_remarks
 from relstudy.calibration.tables.decision import Decision
 from relstudy.calibration.tables.judgments import Judgments
+from relstudy.calibration.tables.session import session_order
 from relstudy.calibration.tables.study_tables import StudyTables
 from relstudy.common.runtime.console import progress
 from relstudy.common.runtime.errors import RelstudyError
@@ -199,8 +202,14 @@ def score_tables(
 def _on_raters(judgments: Judgments) -> list[str]:
     """Sentences on the panel behind the judgments; none where its ratings are not known."""
     ratings = judgments.ratings
-    known = ratings is not None and {"rater_id", "rating"} <= {*ratings}
-    return [f"{each}." for each in panel_remarks(ratings)] if ratings is not None and known else []
+    if ratings is None or not {"rater_id", "rating"} <= {*ratings}:
+        return []
+    remarks = panel_remarks(ratings)
+    scale = judgments.scale.scale
+    drift = session_drift(Panel.from_frame(ratings), session_order(ratings))
+    if drift is not None and drift.is_found:
+        remarks.append(f"As given, {drift.sentence(scale.high - scale.low)}")
+    return [f"{each}." for each in remarks]
 
 
 def with_tests(run: ScoringRun, testing: TestOptions) -> ScoringRun:
