@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.stats import ttest_1samp, ttest_ind
 
 from relstudy.analysis.indices.normalised_rank import random_assignment
-from relstudy.analysis.indices.registry import AVERAGE_PRECISION, NORMALISED_RANK, PEARSON
+from relstudy.analysis.indices.registry import AVERAGE_PRECISION, NORMALISED_RANK, PEARSON, index_of
 from relstudy.analysis.report.layout import Block, Paragraph
 from relstudy.analysis.report.paper import printed
 from relstudy.analysis.report.paper.correlations import best_method
@@ -169,8 +169,9 @@ class Here:
         if not comparable:
             return Evidence("this study has too few systems")
         least = min(comparable, key=lambda each: each.tau.value or 0.0)
-        which = "the least tau between orders by two indices" if len(papers) > 2 else "tau between the orders"
-        return Evidence(f"{which} ({least.first}, {least.second})", (least.tau,))
+        which = "the least tau between two orders:" if len(papers) > 2 else "tau between the orders"
+        names = [index_of(name).term for name in (least.first, least.second)]
+        return Evidence(f"{which} by {listed(names)}", (least.tau,))
 
     def curves(self) -> Evidence:
         """Tau between the orders by correlation and by precision with the paper's weights."""
