@@ -69,6 +69,8 @@ class Similarity:
         """
         if not name:
             name = "vectors" if isinstance(source, np.ndarray) else Path(source).stem
+        if not isinstance(source, np.ndarray) and self.ids is None and (sides := _matrix_ids(Path(source))):
+            return matrix_scores(Path(source), pairs, *sides, name)
         queries = self.queries
         asked = queries if queries is None or isinstance(queries, pd.DataFrame) else read_vectors(queries)
         return vector_scores(pairs, read_vectors(source, self.ids), asked, self.measure, name)
@@ -146,7 +148,10 @@ def _read_ids(vectors: Path, ids: str | os.PathLike[str] | None) -> list[str]:
         file = next((path for path in beside if path.is_file()), None)
         if file is None:
             looked = ", ".join(path.name for path in beside)
-            raise RelstudyError(f"{vectors}: vectors need ids, one a line, in a file beside them ({looked})")
+            raise RelstudyError(
+                f"{vectors}: vectors need ids, one a line, in a file beside them ({looked}); a matrix of scores, "
+                f"queries by results, needs {vectors.stem}.queries.txt and {vectors.stem}.results.txt"
+            )
         ids = file
     refuse_devices(ids)
     try:
@@ -158,6 +163,45 @@ def _read_ids(vectors: Path, ids: str | os.PathLike[str] | None) -> list[str]:
     except UnicodeDecodeError:
         raise RelstudyError(f"{os.fspath(ids)}: the ids are not UTF-8 text") from None
     return [line.strip() for line in lines if line.strip()]
+
+
+def _matrix_ids(file: Path) -> tuple[Path, Path] | None:
+    """NAME.queries.txt and NAME.results.txt beside NAME.npy, which make it a matrix of scores; None where either is
+    not there."""
+    queries, results = (file.with_suffix(ending) for ending in (".queries.txt", ".results.txt"))
+    return (queries, results) if queries.is_file() and results.is_file() else None
+
+
+def matrix_scores(file: Path, pairs: pd.DataFrame, queries: Path, results: Path, system: str) -> ScoreTable:
+    """Score pairs by a matrix of scores, queries by results; pairs that it does not hold are left out.
+
+    Parameters
+    ----------
+    file : .npy, numbers [queries, results], NaN where there is no score
+    pairs : query_id, result_id
+    queries, results : text, an id a line, in the order of rows and of columns
+    """
+    values = _load(os.fspath(file))
+    rows, columns = (pd.Index(_read_ids(file, ids)) for ids in (queries, results))
+    if (
+        not isinstance(values, np.ndarray)
+        or values.dtype.kind not in "fiub"
+        or values.shape != (len(rows), len(columns))
+    ):
+        raise RelstudyError(
+            f"{file}: {len(rows)} queries in {queries.name} and {len(columns)} results in {results.name} need an array "
+            f"of numbers of that shape, not {getattr(values, 'shape', 'something else')}"
+        )
+    for ids, where in ((rows, queries), (columns, results)):
+        if ids.has_duplicates:
+            raise RelstudyError(f"{where}: the id {ids[ids.duplicated()][0]!r} stands more than once")
+    row = rows.get_indexer(pd.Index(pairs["query_id"].astype(object)))
+    column = columns.get_indexer(pd.Index(pairs["result_id"].astype(object)))
+    score = np.where((row >= 0) & (column >= 0), values[row, column].astype(np.float64), np.nan)
+    if np.isinf(score).any():
+        raise RelstudyError(f"{file}: every score must be finite, or NaN where there is none")
+    frame = pairs[PAIR].assign(system=system, score=score).dropna(subset="score").reset_index(drop=True)
+    return ScoreTable(frame[["system", *PAIR, "score"]])
 
 
 def vector_scores(

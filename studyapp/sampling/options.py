@@ -31,7 +31,9 @@ class SampleOptions:
     """
 
     systems: Sequence[str] | None = None
-    queries: int = option(100, "Queries by image to draw; all where there are fewer.", at_least=1, heading=DRAW)
+    queries: int = option(
+        100, "Queries by image to draw; all where there are fewer, none with 0.", at_least=0, heading=DRAW
+    )
     text_queries: int | None = option(
         None, "Queries by text to draw.", shown="as many as queries by image", at_least=0, heading=DRAW
     )

@@ -175,7 +175,8 @@ def open_sources(
     Parameters
     ----------
     folder : the study
-    names : built-in systems, or files (absolute, or seen from the study's folder or from its scores/); None takes the
+    names : built-in systems, or files (absolute, or seen from the study's folder or from its scores/, there without
+        their ending, too); None takes the
         built-in systems that need no extra, and every table in scores/ that is not a built-in system's
 
     Raises
@@ -195,7 +196,9 @@ def open_sources(
             system = fit(name, collection, folder, progress)
             sources.append(BuiltInSource(system.name, f"{name}:{collection.fingerprint}", system, collection))
             continue
-        path = next((p for p in (folder / name, folder / "scores" / name, Path(name)) if p.is_file()), None)
+        of_that_name = [path for path in foreign_tables(folder) if path.name.split(".")[0] == name]
+        places = (folder / name, folder / "scores" / name, Path(name), *of_that_name)
+        path = next((p for p in places if p.is_file()), None)
         if path is None:
             raise RelstudyError(
                 f"there is no system {name!r}: it is neither a file nor one of the built-in systems "

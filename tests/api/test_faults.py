@@ -145,8 +145,8 @@ def test_a_path_that_leads_nowhere_is_refused(use: str, path: Any, tables: dict[
         (lambda t: rs.score({}, t["judgments"]), "there is no system"),
         (lambda t: rs.sample(t["collection"], "magic"), "there is no system 'magic'"),
         (
-            lambda t: rs.sample(t["collection"], "keywords", queries=0),
-            "queries: a whole number from 1 is needed, not 0",
+            lambda t: rs.sample(t["collection"], "keywords", queries=-1),
+            "queries: a whole number from 0 is needed, not -1",
         ),
         (lambda t: rs.plan(correlations=(2, 0.1), studies=20), "correlation"),
         (lambda t: rs.plan(correlations=(0.5,), studies=20), "two"),

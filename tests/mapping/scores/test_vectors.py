@@ -10,7 +10,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.mapping.scores.vectors import read_vectors, vector_scores
+from relstudy.mapping.scores.vectors import Similarity, read_vectors, vector_scores
 
 
 def write(folder: Path, values: np.ndarray, ids: list[str]) -> Path:
@@ -51,6 +51,21 @@ def test_queries_may_have_vectors_of_their_own_and_dimensions_must_agree(tmp_pat
     assert vector_scores(pairs, results, pd.DataFrame([[3.0, 4.0]], index=["q"])).frame["score"].tolist() == [0.6]
     with pytest.raises(RelstudyError, match="query vectors have 1 dimensions and result vectors 2"):
         vector_scores(pairs, results, pd.DataFrame([[3.0]], index=["q"]))
+
+
+def test_a_matrix_of_scores_is_read_by_the_ids_of_its_rows_and_columns(tmp_path: Path) -> None:
+    np.save(tmp_path / "clip.npy", np.array([[0.5, np.nan, 0.25], [1.0, 0.0, -1.0]]))
+    (tmp_path / "clip.queries.txt").write_text("q1\nq2\n")
+    (tmp_path / "clip.results.txt").write_text("a\nb\nc\n")
+    pairs = pd.DataFrame({"query_id": ["q2", "q1", "q1", "q3"], "result_id": ["c", "a", "b", "a"]})
+    found = Similarity().scores(str(tmp_path / "clip.npy"), pairs).frame
+    assert found.to_numpy().tolist() == [["clip", "q2", "c", -1.0], ["clip", "q1", "a", 0.5]]
+    (tmp_path / "clip.results.txt").write_text("a\nb\n")
+    with pytest.raises(RelstudyError, match=r"2 queries in clip.queries.txt and 2 results .* not \(2, 3\)"):
+        Similarity().scores(str(tmp_path / "clip.npy"), pairs)
+    (tmp_path / "clip.results.txt").write_text("a\nb\na\n")
+    with pytest.raises(RelstudyError, match=r"clip.results.txt: the id 'a' stands more than once"):
+        Similarity().scores(str(tmp_path / "clip.npy"), pairs)
 
 
 def test_faulty_files_are_refused_in_words(tmp_path: Path) -> None:

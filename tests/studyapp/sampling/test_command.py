@@ -106,6 +106,24 @@ def test_a_list_of_queries_can_be_given(study):
 
 
 @pytest.mark.slow
+def test_a_table_in_scores_is_found_by_its_name_without_the_ending(study):
+    ids = pd.read_csv(study / "collection.csv")["item_id"].tolist()
+    rows = [f"{q},{r},{(i * j) % 7}" for i, q in enumerate(ids) for j, r in enumerate(ids) if q != r]
+    (study / "scores").mkdir(exist_ok=True)
+    (study / "scores" / "clip.csv").write_text("\n".join(["query_id,result_id,score", *rows]))
+    succeeds("sample", study, "--systems", "clip,keywords", "--base", 4, "--results", 6)
+    sources = set(";".join(pd.read_csv(study / "pairs.csv")["source"]).split(";"))
+    assert {"clip", "keywords"} <= sources
+
+
+def test_queries_by_text_can_be_asked_alone(study):
+    items = pd.read_csv(study / "collection.csv")
+    words = pd.DataFrame({"item_id": ["w1", "w2"], "kind": "text", "text": ["boats", "hills"], "keywords": ["a", "b"]})
+    pd.concat([items, words]).to_csv(study / "collection.csv", index=False)
+    succeeds("sample", study, "--queries", 0, "--text-queries", 2, "--base", 4, "--results", 6)
+    assert set(pd.read_csv(study / "pairs.csv")["paradigm"]) == {"text"}
+
+
 def test_designs_with_pairs_of_zero_probability_are_refused(study):
     result = relstudy("sample", study, "--floor", 0, "--exponent", 500, "--base", 4)
     assert result.exit_code == 1 and "inclusion probability zero" in result.output
