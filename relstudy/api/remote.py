@@ -75,8 +75,9 @@ class RemoteStudy:
         Returns
         -------
         One row per event, in an order into which nothing is put later: event (rated, changed, set_aside, taken_back,
-        withdrawn, finished, forgotten), cursor, rater_id (of forgotten instead rater_sha256, the SHA-256 of the code)
-        and, of rated and changed, the rating; no rows and no columns where nothing has happened
+        withdrawn, finished, forgotten, answer), cursor, rater_id (of forgotten instead rater_sha256, the SHA-256 of
+        the code; of answer none) and, of rated and changed, the rating; no rows and no columns where nothing has
+        happened
 
         Raises
         ------

@@ -15,7 +15,7 @@ from relstudy.common.tables.meaning.scales import Scale
 ENTRY_RULES = ("personal", "open", "passphrase", "prolific", "crowd")
 OPEN_RULES = ("open", "passphrase")
 PLATFORM_RULES = ("prolific", "crowd")
-EVENTS = ("rated", "changed", "set_aside", "taken_back", "withdrawn", "finished", "forgotten")
+EVENTS = ("rated", "changed", "set_aside", "taken_back", "withdrawn", "finished", "forgotten", "answer")
 """Events of a study's ratings, as programs follow them."""
 WITHDRAWALS = ("no", "delete", "keep")
 QUESTION_KINDS = ("text", "long", "number", "choice", "several", "likert")

@@ -50,8 +50,8 @@ class Changes:
 def changes_after(store: Store, text: str, most: int | None = None) -> Changes:
     """The events after a cursor (START: all), in an order in which none can come later before another.
 
-    An event has `event` (one of EVENTS), `cursor` and `rater_id`, or `rater_sha256` of who was forgotten; rated and
-    changed also say the rating that was given then, and finished says when.
+    An event has `event` (one of EVENTS), `cursor` and, but for an answer, `rater_id`, or `rater_sha256` of who was
+    forgotten; rated and changed also say the rating that was given then, and finished says when.
 
     Parameters
     ----------
@@ -72,8 +72,10 @@ def changes_after(store: Store, text: str, most: int | None = None) -> Changes:
 
 
 def _event(row: sa.Row[Any], cursor: str) -> dict[str, Any]:
-    who = "rater_sha256" if row.kind == "forgotten" else "rater_id"
-    event = {"event": row.kind, "cursor": cursor, who: row.who}
+    event = {"event": row.kind, "cursor": cursor}
+    if row.kind == "answer":
+        return event
+    event["rater_sha256" if row.kind == "forgotten" else "rater_id"] = row.who
     if row.kind == "finished" and row.finished_at is not None:
         event["finished_at"] = datetime.fromtimestamp(row.finished_at, UTC).isoformat(timespec="seconds")
     if row.pair_id is None:

@@ -174,6 +174,10 @@ def test_programs_read_it_with_a_token(folder):
     compute_answer(folder)
     found = client.get("/api/answer", headers=headers).get_json()
     assert found["look"]["number"] == 1 and client.get("/api/answer").status_code == 401
+    compute_answer(folder)  # the same again is no event
+    feed = client.get("/api/ratings?after=start", headers=headers).text.splitlines()
+    told = [json.loads(line) for line in feed if '"answer"' in line]
+    assert [set(each) for each in told] == [{"event", "cursor"}]
 
 
 def test_a_planned_look_is_computed_when_its_answers_are_in(folder, monkeypatch):
