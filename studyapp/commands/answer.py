@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pandas as pd
-import sqlalchemy as sa
 
 from relstudy.analysis.answers import answers_of_study
 from relstudy.analysis.pipeline import ScoringRun
@@ -30,8 +29,8 @@ from relstudy.common.tables.meaning.study_folder import answers_file, is_side_by
 from relstudy.studyapp.assignment.versions import read_state, write_state
 from relstudy.studyapp.commands.opening import open_ratings
 from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.database.feed import tell
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.database.tables import events
 from relstudy.studyapp.monitoring.audit_log import record_command
 from relstudy.studyapp.monitoring.export import ratings_in_parts
 from relstudy.studyapp.monitoring.kept_answer import ANSWER, KeptAnswer, computing, page_of
@@ -79,7 +78,7 @@ def compute_answer(folder: Path) -> KeptAnswer:
         found.write(folder)
         if before is None or (before.ratings, before.headline) != (found.ratings, found.headline):
             with store.write() as connection:
-                connection.execute(sa.insert(events).values(kind="answer"))
+                tell(connection, "answer")
         is_new = found.settled and not (before is not None and before.settled)  # who reopens it knows
         if is_new and plan is not None and plan.on_bound == "pause":
             _pause(store, f"paused at look {(found.look or {})['number']} (looks.on_bound)")

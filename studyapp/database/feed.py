@@ -38,6 +38,11 @@ class Cursor:
         return f"{self.feed}-{self.xid}-{self.id}"
 
 
+def tell(connection: sa.Connection, kind: str) -> None:
+    """Add an event that is of no rating and no rater."""
+    connection.execute(sa.insert(events).values(kind=kind))
+
+
 def begin_feed(connection: sa.Connection) -> None:
     """Begin the feed again: cursors of the one before are refused."""
     connection.execute(sa.update(settings).where(settings.c.key == "feed").values(value=secrets.token_hex(4)))
