@@ -32,7 +32,7 @@ UNREACHED = 3
 LARGEST_REPLY = 1 << 20
 """Bytes of an answer that are read: a grade and its reason take a few thousand."""
 PART = 65_536
-"""Bytes of an answer that are read at a time."""
+"""Bytes of an answer that are read at a time, and signs that are kept of one that cannot be read."""
 SHOWN = 60
 """Bytes that a message shows of an answer that cannot be read."""
 VERSION = "api-version"
@@ -257,8 +257,8 @@ class ChatClient:
         return body
 
     def _kept(self, said: bytes) -> str:
-        """What came, as the log keeps what cannot be read: bytes that are not UTF-8 as \\x.."""
-        return str(self.without_key(said.decode("utf-8", "backslashreplace")))
+        """The start of what came, as the log keeps what cannot be read: bytes that are not UTF-8 as \\x.."""
+        return str(self.without_key(said.decode("utf-8", "backslashreplace")))[:PART]
 
     def without_key(self, said: Any) -> Any:
         """The reply of a server, decoded, without the key, which some of them repeat."""

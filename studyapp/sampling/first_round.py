@@ -253,6 +253,8 @@ def draw_queries(
             if number:
                 drawn += [eligible[index] for index in simple_random_sample(len(eligible), number, rng)]
                 probability[kind], population[kind] = number / len(eligible), len(eligible)
+    if not drawn and options.given is None and options.queries == 0 and not options.text_queries:
+        raise RelstudyError(f"no queries are asked for: {option('queries')} and {option('text_queries')} are 0")
     if not drawn:
         raise RelstudyError(
             "there is no query: at least one item with role query or both, and two that can answer, are needed"

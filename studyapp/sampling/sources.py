@@ -13,7 +13,7 @@ import pandas as pd
 
 from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.wording import count_of
+from relstudy.common.runtime.wording import count_of, listed
 from relstudy.common.tables.meaning.pairs_table import NO_SYSTEM, SOURCE_SEPARATOR
 from relstudy.common.tables.meaning.study_folder import score_files
 from relstudy.mapping.scores.score_table import ScoreTable
@@ -196,9 +196,13 @@ def open_sources(
             system = fit(name, collection, folder, progress)
             sources.append(BuiltInSource(system.name, f"{name}:{collection.fingerprint}", system, collection))
             continue
-        of_that_name = [path for path in foreign_tables(folder) if path.name.split(".")[0] == name]
-        places = (folder / name, folder / "scores" / name, Path(name), *of_that_name)
-        path = next((p for p in places if p.is_file()), None)
+        path = next((p for p in (folder / name, folder / "scores" / name, Path(name)) if p.is_file()), None)
+        if path is None:
+            tables = [each for each in foreign_tables(folder) if each.name.split(".")[0] == name]
+            if len(tables) > 1:
+                files = listed([each.name for each in tables])
+                raise RelstudyError(f"system {name!r} may be {files} in {folder / 'scores'}; name the file whole")
+            path = next(iter(tables), None)
         if path is None:
             raise RelstudyError(
                 f"there is no system {name!r}: it is neither a file nor one of the built-in systems "

@@ -114,6 +114,9 @@ def test_a_table_in_scores_is_found_by_its_name_without_the_ending(study):
     succeeds("sample", study, "--systems", "clip,keywords", "--base", 4, "--results", 6)
     sources = set(";".join(pd.read_csv(study / "pairs.csv")["source"]).split(";"))
     assert {"clip", "keywords"} <= sources
+    (study / "scores" / "clip.tsv").write_text("query_id\tresult_id\tscore\n")
+    two = relstudy("sample", study, "--systems", "clip", "--overwrite")
+    assert two.exit_code == 1 and "system 'clip' may be clip.csv and clip.tsv in" in two.output
 
 
 def test_queries_by_text_can_be_asked_alone(study):
@@ -122,6 +125,8 @@ def test_queries_by_text_can_be_asked_alone(study):
     pd.concat([items, words]).to_csv(study / "collection.csv", index=False)
     succeeds("sample", study, "--queries", 0, "--text-queries", 2, "--base", 4, "--results", 6)
     assert set(pd.read_csv(study / "pairs.csv")["paradigm"]) == {"text"}
+    none = relstudy("sample", study, "--queries", 0, "--overwrite")
+    assert none.exit_code == 1 and "no queries are asked for: --queries and --text-queries are 0" in none.output
 
 
 def test_designs_with_pairs_of_zero_probability_are_refused(study):
