@@ -118,6 +118,19 @@ STARTS: dict[str, str] = {
     "invite": "invite {ex}",
     "status": "status {ex}",
     "preferences": "preferences {made}/preferred.csv -o {out}",
+    "try": "try {ex}/scores/gift.csv {ex}/ratings.csv -o {out}",
+    "inspect": "inspect {ex}/ratings.csv",
+    "new": "new {out}",
+    "ask": "ask {made}/results.csv -o {out} --no-serve",
+    "export": "export {ex} -o {out}.csv",
+    "backup": "backup {ex} -o {out}.db",
+    "systems": "systems {ex}",
+    "doctor": "doctor {ex}",
+    "log": "log {ex}",
+    "token": "token {ex} script --make",
+    "hash cross-modal": "hash cross-modal --bits 4 --train {made}/x.npy {made}/x.npy "
+    "--encode-first {made}/x.npy {out}.npy",
+    "hash scores": "hash scores --codes {made}/d.npy --ids {made}/ids.txt --judgments {made}/judged.csv -o {out}.csv",
     "hash buckets": "hash buckets {made}/table.npz --bits 4 --tables 2",
     "hash classes": "hash classes {made}/d.npy --labels {made}/d.txt",
     "hash compare": "hash compare {made}/table.npz {made}/other.npz",
@@ -154,7 +167,7 @@ def factors(command: str, slow: bool) -> list[list[Choice]]:
         at = at.get_command(click.Context(at), name)  # type: ignore[attr-defined]
     given = {word for word in STARTS[command].split() if word.startswith("-")}
     for option in at.params:
-        if not isinstance(option, click.Option) or given & set(option.opts):
+        if not isinstance(option, click.Option) or given & {*option.opts, *option.secondary_opts}:
             continue
         flag = next(name for name in option.opts if name.startswith("-"))
         if isinstance(option.type, click.Choice):
@@ -190,6 +203,8 @@ def rows(choices: Sequence[Sequence[Choice]], seed: int = 0) -> Iterator[list[Ch
                 row[option[0][0]] = found
         left -= {frozenset(pair) for pair in itertools.combinations(row.values(), 2)}
         yield list(row.values())
+    if len(stated) == 1:
+        yield from ([value] for value in stated[0])
 
 
 def words(command: str, row: Sequence[Choice], places: Mapping[str, Path]) -> list[str]:
@@ -208,6 +223,13 @@ def make(folder: Path) -> Path:
     np.save(folder / "x.npy", draw.normal(size=(60, 5)))
     lines = [f"r{k % 3},q{k % 5},a{k % 4},a{(k + 1) % 4},a{k % 4},{k % 3 - 1}" for k in range(60)]
     (folder / "preferred.csv").write_text("\n".join(["rater_id,query_id,result_id,other_id,left,rating", *lines]))
+    (folder / "ids.txt").write_text("\n".join(f"i{k}" for k in range(60)))
+    judged = [f"i{k % 5},i{k},{k % 5 + 1}" for k in range(5, 60)]
+    (folder / "judged.csv").write_text("\n".join(["query_id,result_id,judgment", *judged]))
+    results = [
+        f"find boats {k % 6},{system},{k // 6 + 1},text {system} {k}" for system in ("a", "b") for k in range(24)
+    ]
+    (folder / "results.csv").write_text("\n".join(["query,system,rank,text", *results]))
     for name in ("table", "other"):
         out = {"made": folder, "out": folder / name, "ex": folder}
         CliRunner().invoke(main, words("hash count", [], out), catch_exceptions=False)
