@@ -28,12 +28,11 @@ from relstudy.analysis.scoring.unjudged import notes_on_unjudged
 from relstudy.analysis.verdict.facts import Look, StudyFacts
 from relstudy.analysis.verdict.verdict import Verdict, verdict_of
 from relstudy.analysis.verdict.within_groups import groups_of_run
-from relstudy.calibration.drift import session_drift
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.panel_remarks import panel_remarks
 from relstudy.calibration.tables.decision import Decision
 from relstudy.calibration.tables.judgments import Judgments
-from relstudy.calibration.tables.session import session_order
+from relstudy.calibration.tables.session import ordered_by, session_order
 from relstudy.calibration.tables.study_tables import StudyTables
 from relstudy.common.runtime.console import progress
 from relstudy.common.runtime.errors import RelstudyError
@@ -205,10 +204,13 @@ def _on_raters(judgments: Judgments) -> list[str]:
     if ratings is None or not {"rater_id", "rating"} <= {*ratings}:
         return []
     remarks = panel_remarks(ratings)
-    scale = judgments.scale.scale
-    drift = session_drift(Panel.from_frame(ratings), session_order(ratings))
-    if drift is not None and drift.is_found:
-        remarks.append(f"As given, {drift.sentence(scale.high - scale.low)}")
+    if ordered_by(ratings) is not None:
+        from relstudy.calibration.drift import session_drift
+
+        scale = judgments.scale.scale
+        drift = session_drift(Panel.from_frame(ratings), session_order(ratings))
+        if drift is not None and drift.is_found:
+            remarks.append(f"As given, {drift.sentence(scale.high - scale.low)}")
     return [f"{each}." for each in remarks]
 
 
