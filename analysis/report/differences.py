@@ -37,8 +37,8 @@ def who_beats_whom(result: ScoreResult) -> list[Block]:
         f"Row better than column, by {index.term}",
         [Column("System"), *(Column(name) for name in names)],
         rows,
-        note="By p below 0.05, corrected for the number of systems: beside the first by the test that decides what may "
-        "be the best, elsewhere over all pairs. · no clear difference, or worse.",
+        note="By p below 0.05: beside the first by the test of what may be the best, which each system takes once, "
+        "elsewhere corrected over all pairs. · no clear difference, or worse.",
     )
     return [table]
 
