@@ -10,15 +10,24 @@ traceback. `--slow` adds the values that sample for seconds. tests/project/test_
 from __future__ import annotations
 
 import argparse
+import contextlib
+import http.server
 import io
 import itertools
+import json
+import os
 import random
 import shutil
 import sys
 import tempfile
+import threading
+import time
+import tomllib
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
+from unittest import mock
 
 import click
 import numpy as np
@@ -26,9 +35,13 @@ import pandas as pd
 from click.testing import CliRunner
 from PIL import Image
 
+from relstudy.studyapp.assignment.catalogue import Catalogue
+from relstudy.studyapp.assignment.enrolment import Visit, enrol
+from relstudy.studyapp.assignment.sequence import start
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.cli import main
 from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.web import processes
 
 ROOT = Path(__file__).resolve().parent.parent
 EXAMPLE = ROOT / "data" / "example"
@@ -36,136 +49,51 @@ SLOW = {
     *("bayes", "bayes-sampler", "bayes-pymc", "bayes-conjugate", "ogive", "local", "local-bagged", "best", "all"),
     *("sampler", "pymc", "dask", "quadratic-bagged", "ordinal", "improved"),
 }
-GIVEN: dict[str, tuple[str, ...]] = {
-    "--threshold": ("1", "3", "5"),
-    "--measure": ("P@5", "nDCG@10", "AP"),
-    "--power": ("0", "5"),
-    "--primary": ("pearson", "average_precision", "P@5"),
-    "--matters": ("0.01",),
-    "--level": ("0.5", "0.999"),
-    "--folds": ("2", "40"),
-    "--pool-depth": ("1", "100"),
-    "--direction": ("higher", "lower"),
-    "--by": ("source", "block", "scale"),
-    "--missing": ("-1",),
-    "--scale": ("1-5", "0-10"),
-    "--baseline": ("gift", "nobody"),
-    "--draws": ("100",),
-    "--require": ("gift > keywords by correlation",),
-    "--facet": ("block",),
-    "--base-column": ("block", "scale"),
-    "--where": ("block==unique",),
-    "--gains": ("1=0,2=0,3=1,4=3,5=7",),
-    "--compare": ("RPCGXQNQ",),
-    "--leave-out": ("block=base",),
-    "--weights": ("design", "equal", "rank-power"),
-    "--systems": ("gift", "nobody"),
-    "--queries": ("1", "500"),
-    "--text-queries": ("1",),
-    "--results": ("1", "300"),
-    "--exponent": ("0", "9"),
-    "--floor": ("0", "1"),
-    "--base": ("0", "5"),
-    "--base-queries": ("2",),
-    "--depth": ("2", "200"),
-    "--outside": ("3",),
-    "--strata": ("4",),
-    "--raters": ("1", "40"),
-    "--good": ("0.5",),
-    "--skill": ("0.5",),
-    "--pairs": ("30",),
-    "--aim": ("learn", "separate", "compare"),
-    "--seed": ("1",),
-    "--alpha": ("0.2",),
-    "--difference": ("0", "0.1"),
-    "--correlations": ("0.5,0.4", "0.9"),
-    "--alike": ("0", "0.9"),
-    "--noise": ("0", "3"),
-    "--k": ("1", "1000"),
-    "--relevant-share": ("0.01", "0.9"),
-    "--index": ("pearson", "P@5", "same_query"),
-    "--rating-scale": ("binary", "1-9"),
-    "--undecided": ("0.5",),
-    "--careless": ("0.5",),
-    "--leniency": ("2",),
-    "--each": ("3",),
-    "--lists": ("1", "2"),
-    "--radius": ("1", "3"),
-    "--beta": ("0.5",),
-    "--bits": ("3", "16"),
-    "--tables": ("1", "4"),
-    "--flips": ("1",),
-    "--permutation": ("2",),
-    "--preset": ("hashnet", "nobody"),
-    "--norm": ("l1", "l2"),
-    "--neighbours": ("1", "500"),
-    "--times": ("2",),
-    "--epochs": ("1",),
-    "--band": ("1 2", "2 1"),
-    "--hidden": ("0",),
-    "--shift": ("2",),
-    "--margin": ("3",),
-}
-"""Values of options that take no words of a list; others of these are left alone."""
-STARTS: dict[str, str] = {
-    "score": "score {ex}/scores/gift.csv {ex}/scores/keywords.csv -j {ex}/judgments.csv --replicates 20",
-    "report": "report {ex} --replicates 20",
-    "calibrate": "calibrate {ex}/ratings.csv -o {out}",
-    "fit": "fit {ex}/scores/gift.csv {ex}/scores/keywords.csv -j {ex}/judgments.csv -o {out}",
-    "plan": "plan --studies 20 --correlations 0.6,0.3",
-    "sample": "sample {ex} --overwrite",
-    "couples": "couples {ex}",
-    "invite": "invite {ex}",
-    "status": "status {ex}",
-    "preferences": "preferences {made}/preferred.csv -o {out}",
-    "try": "try {ex}/scores/gift.csv {ex}/ratings.csv -o {out}",
-    "inspect": "inspect {ex}/ratings.csv",
-    "new": "new {out}",
-    "ask": "ask {made}/results.csv -o {out} --no-serve",
-    "export": "export {ex} -o {out}.csv",
-    "backup": "backup {ex} -o {out}.db",
-    "systems": "systems {ex}",
-    "doctor": "doctor {ex}",
-    "log": "log {ex}",
-    "token": "token {ex} script --make",
-    "hash cross-modal": "hash cross-modal --bits 4 --train {made}/x.npy {made}/x.npy "
-    "--encode-first {made}/x.npy {out}.npy",
-    "hash scores": "hash scores --codes {made}/d.npy --ids {made}/ids.txt --judgments {made}/judged.csv -o {out}.csv",
-    "hash buckets": "hash buckets {made}/table.npz --bits 4 --tables 2",
-    "hash classes": "hash classes {made}/d.npy --labels {made}/d.txt",
-    "hash compare": "hash compare {made}/table.npz {made}/other.npz",
-    "hash count": "hash count --queries {made}/q.npy --database {made}/d.npy --query-labels {made}/q.txt "
-    "--database-labels {made}/d.txt -o {out}.npz",
-    "hash encode": "hash encode dsh --bits 4 --train {made}/x.npy --train-labels {made}/d.txt --epochs 1 "
-    "--encode {made}/x.npy {out}.npy",
-    "hash evaluate": "hash evaluate {made}/table.npz",
-    "hash graded": "hash graded --queries {made}/q.npy --database {made}/d.npy --query-labels {made}/q.txt "
-    "--database-labels {made}/d.txt",
-    "hash health": "hash health {made}/d.npy",
-    "hash look-up": "hash look-up --queries {made}/q.npy --database {made}/d.npy --bits 8 "
-    "--query-labels {made}/q.txt --database-labels {made}/d.txt",
-    "hash rank": "hash rank vectors --queries {made}/x.npy --database {made}/x.npy --query-labels {made}/d.txt "
-    "--database-labels {made}/d.txt -o {out}.npz",
-    "hash split": "hash split --labels {made}/d.txt --size test_queries=5 --size test_database=20 "
-    "--size validation_queries=5 --size validation_database=10 -o {out}",
-    "hash truth": "hash truth --kind k-nn --neighbours 3 --queries {made}/x.npy --database {made}/x.npy -o {out}.npz",
-}
-"""What every row of a command begins with: `ex` is a copy of the study of its own, `made` what `make` wrote."""
+GIVEN = tomllib.loads(Path(__file__).with_suffix(".toml").read_text())
+STARTS: dict[str, list[str]] = GIVEN["starts"]
+"""What rows of a command begin with: each of these is a series of rows of its own."""
+ONCE: list[str] = GIVEN["once"]
+VALUES: dict[str, Any] = GIVEN["values"]
+"""Values of options that take no words of a list; a command's own are under its name."""
 _IN_MEMORY = io.BytesIO()
 Image.new("RGB", (8, 8)).save(_IN_MEMORY, "JPEG")
 PICTURE = _IN_MEMORY.getvalue()
+REPLY = {
+    "choices": [{"message": {"role": "assistant", "content": '{"grade": 4}'}, "finish_reason": "stop"}],
+    "usage": {"prompt_tokens": 100, "completion_tokens": 10},
+}
+MAKING = (
+    f"{STARTS['hash count'][0].replace('{out}', '{made}/table')}",
+    f"{STARTS['hash count'][0].replace('{out}', '{made}/other')}",
+    "hash truth --kind k-nn --neighbours 3 --queries {made}/x.npy --database {made}/x.npy -o {made}/truth.npz",
+    "hash encode itq --bits 4 --train {made}/x.npy --encode {made}/x.npy {made}/codes.npy --save {made}/itq.npz",
+    f"{STARTS['hash split'][0].replace('{out}', '{made}/splits')} --times 2",
+    "calibrate {made}/both.csv --by scale -o {made}/joined",
+    "judge {ex} --judge two --scores {ex}/scores/gift.csv",
+    "judge {ex} --judge asked --model some --export-batch {made}/asked.jsonl",
+    "score {ex}/scores/gift.csv -j {ex}/judgments.csv --replicates 20 --save {made}/saved.json",
+    "backup {ex} -o {ex}/copy.db",
+)
+"""Commands whose results other commands take."""
+WITHOUT = {
+    "sample": ("pairs.csv", "ratings.csv", "judgments.csv", "calibrated.csv"),
+    "archive": ("study.db", "study.db-wal", "study.db-shm"),
+}
+"""What the copies of the study of a command lack: what would be drawn again, a database without these ratings."""
+LONG = 60.0
+"""Seconds after which a row is printed with how long it took."""
 TOGETHER = 4
 """Options of a row."""
 Choice = tuple[str, str | None]
 
 
-def factors(command: str, slow: bool) -> list[list[Choice]]:
-    """Each option of a command with the values to try, None where it is left out."""
+def factors(command: str, beginning: str, slow: bool) -> list[list[Choice]]:
+    """Each option of a command beside those it starts with, and the values to try, None where it is left out."""
     found = []
     at: click.Command = main
     for name in command.split():
         at = at.get_command(click.Context(at), name)  # type: ignore[attr-defined]
-    given = {word for word in STARTS[command].split() if word.startswith("-")}
+    given = {word for word in beginning.split() if word.startswith("-")}
     for option in at.params:
         if not isinstance(option, click.Option) or given & {*option.opts, *option.secondary_opts}:
             continue
@@ -175,7 +103,7 @@ def factors(command: str, slow: bool) -> list[list[Choice]]:
         elif option.is_flag:
             values = [""]
         else:
-            values = GIVEN.get(flag, ())
+            values = VALUES.get(command, {}).get(flag, VALUES.get(flag, ()))
         if values:
             found.append([(flag, None), *((flag, value) for value in values)])
     return found
@@ -189,10 +117,10 @@ def rows(choices: Sequence[Sequence[Choice]], seed: int = 0) -> Iterator[list[Ch
     left = {frozenset((one, other)) for a, b in itertools.combinations(stated, 2) for one in a for other in b}
     order = sorted(left, key=lambda pair: sorted(map(str, pair)))
     draw.shuffle(order)
-    for start in order:
-        if start not in left:
+    for first in order:
+        if first not in left:
             continue
-        row = {each[0]: each for each in start}
+        row = {each[0]: each for each in first}
         others = [option for option in stated if option[0][0] not in row]
         draw.shuffle(others)
         for option in others:
@@ -203,23 +131,37 @@ def rows(choices: Sequence[Sequence[Choice]], seed: int = 0) -> Iterator[list[Ch
                 row[option[0][0]] = found
         left -= {frozenset(pair) for pair in itertools.combinations(row.values(), 2)}
         yield list(row.values())
-    if len(stated) == 1:
+    if len(stated) == 1:  # nothing stands beside it
         yield from ([value] for value in stated[0])
 
 
-def words(command: str, row: Sequence[Choice], places: Mapping[str, Path]) -> list[str]:
+def words(beginning: str, row: Sequence[Choice], places: Mapping[str, object]) -> list[str]:
     """A command line for a row."""
-    start = [word.format_map(places) for word in STARTS[command].split()]
-    return [*start, *(word for flag, value in row if value is not None for word in (flag, *value.split()))]
+    found = beginning.split()
+    for flag, value in row:
+        if value is not None:
+            parts = value.split() if value.replace(" ", "").isdigit() or ".npy " in value else [value] * bool(value)
+            found += [flag, *parts]
+    return [word.format_map(places) for word in found]
 
 
-def make(folder: Path) -> Path:
-    """Small codes with labels, their table, vectors and preferences, in a folder that is made."""
+def run(line: str, places: Mapping[str, object]) -> None:
+    """Run a command that has to succeed."""
+    done = CliRunner().invoke(main, [word.format_map(places) for word in line.split()])
+    if done.exit_code:
+        raise SystemExit(f"{line}: {done.output}") from done.exception
+
+
+def make(folder: Path, study: Path) -> dict[str, object]:
+    """Small inputs in a folder that is made, a copy of the study among them, and what stands for each in a row."""
     draw = np.random.default_rng(0)
     folder.mkdir()
-    for name, rows in (("q", 20), ("d", 60)):
-        np.save(folder / f"{name}.npy", draw.integers(0, 2, (rows, 16)).astype(bool))
-        (folder / f"{name}.txt").write_text("\n".join(map(str, draw.integers(0, 3, rows))))
+    for name, count in (("q", 20), ("d", 60)):
+        np.save(folder / f"{name}.npy", draw.integers(0, 2, (count, 16)).astype(bool))
+        (folder / f"{name}.txt").write_text("\n".join(map(str, draw.integers(0, 3, count))))
+        (folder / name).mkdir()
+        for number in range(count):
+            (folder / name / f"{number:02}.jpg").write_bytes(PICTURE)
     np.save(folder / "x.npy", draw.normal(size=(60, 5)))
     lines = [f"r{k % 3},q{k % 5},a{k % 4},a{(k + 1) % 4},a{k % 4},{k % 3 - 1}" for k in range(60)]
     (folder / "preferred.csv").write_text("\n".join(["rater_id,query_id,result_id,other_id,left,rating", *lines]))
@@ -230,54 +172,125 @@ def make(folder: Path) -> Path:
         f"find boats {k % 6},{system},{k // 6 + 1},text {system} {k}" for system in ("a", "b") for k in range(24)
     ]
     (folder / "results.csv").write_text("\n".join(["query,system,rank,text", *results]))
-    for name in ("table", "other"):
-        out = {"made": folder, "out": folder / name, "ex": folder}
-        CliRunner().invoke(main, words("hash count", [], out), catch_exceptions=False)
-    return folder
+    asked = ["q1 | r1", "q1 | r2", "q2 | r1", "q2 | r2"]
+    answers = [f"p{k},{k % 5 + 1},{(k + 1) % 5 + 1},{(k + 3) % 5 + 1},{k % 3 + 1}" for k in range(12)]
+    (folder / "survey.csv").write_text("\n".join([",".join(["rater_id", *asked]), *answers]))
+    items = [f"{column},{column.replace(' | ', ',')}" for column in asked]
+    (folder / "items.csv").write_text("\n".join(["column,query_id,result_id", *items]))
+    (folder / "run.txt").write_text("\n".join(f"q{k % 6} Q0 d{k} {k // 6 + 1} {60 - k} run" for k in range(60)))
+    (folder / "run.qrels").write_text("\n".join(f"q{k % 6} 0 d{k} {k % 3}" for k in range(60)))
+    ratings = pd.read_csv(study / "ratings.csv")
+    ratings[["query_id"]].drop_duplicates().head(5).to_csv(folder / "given.csv", index=False)
+    people = ratings[["rater_id"]].drop_duplicates()
+    people.assign(group=["one", "two"] * (len(people) // 2) + ["one"] * (len(people) % 2)).to_csv(
+        folder / "people.csv", index=False
+    )
+    finer = ratings.assign(rating=2 * ratings["rating"] - 1, scale="1-9", scale_high=9.0)
+    pd.concat([ratings, finer]).to_csv(folder / "both.csv", index=False)
+    example = Path(shutil.copytree(study, folder / "study"))
+    places: dict[str, object] = {"made": folder, "ex": example}
+    run("archive {ex} -o {made}/study.zip", places)
+    places["rater"] = with_people(example)
+    for line in MAKING:
+        run(line, places)
+    asked = [json.loads(line)["custom_id"] for line in (folder / "asked.jsonl").read_text().splitlines()]
+    replies = [{"custom_id": key, "response": {"status_code": 200, "body": REPLY}} for key in asked]
+    (folder / "batch.jsonl").write_text("".join(json.dumps(reply) + "\n" for reply in replies))
+    return places
 
 
-def with_pictures(study: Path) -> None:
-    """Put a small picture where the collection names one, and the database that serving makes."""
+def with_people(study: Path) -> str:
+    """Put a small picture where the collection names one, and make the database that serving makes, with a rater."""
     for path in pd.read_csv(study / "collection.csv")["path"].dropna():
         (study / path).parent.mkdir(exist_ok=True)
         if not (study / path).exists():
             (study / path).write_bytes(PICTURE)
     with Store.of_study(study) as store:
-        prepare(study, store)
+        prepared = prepare(study, store)
+        with store.write() as connection:
+            rater = enrol(connection, prepared, "open", "somebody", {}, 0.0)
+            start(Visit(connection, prepared, Catalogue(prepared, connection), rater, 0.0))
+    return rater.rater_id
 
 
-def faults(command: str, most: int | None, slow: bool, study: Path = EXAMPLE) -> tuple[int, int, list[str]]:
-    """How many rows of a command were run, how many ended in a result, and a line for each traceback."""
-    found, number, good = [], 0, 0
-    with tempfile.TemporaryDirectory() as name:
-        made = make(Path(name) / "made")
-        every = itertools.chain([[]], rows(factors(command, slow)))  # first as it begins
-        for number, row in enumerate(itertools.islice(every, most), 1):
-            example = Path(shutil.copytree(study, Path(name) / f"ex{number}"))
-            with_pictures(example)
-            if command == "sample":
-                for table in ("pairs.csv", "ratings.csv", "judgments.csv", "calibrated.csv"):
+class Service(http.server.BaseHTTPRequestHandler):
+    """A model that gives each question a 4, and a platform without submissions."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self._say(REPLY)
+
+    def do_GET(self) -> None:
+        self._say({"results": [], "_links": {"next": {"href": None}}})
+
+    def _say(self, what: object) -> None:
+        body = json.dumps(what).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@contextlib.contextmanager
+def prepared(study: Path = EXAMPLE) -> Iterator[dict[str, object]]:
+    """What stands for each name in a row; meanwhile the service answers, and servers of studies end where their
+    processes would begin."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Service)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    known = {"PROLIFIC_TOKEN": "none", "RELSTUDY_JUDGE_KEY": "none"}
+    with (
+        tempfile.TemporaryDirectory() as name,
+        mock.patch.dict(os.environ, known),
+        mock.patch.object(processes, "supervise"),
+    ):
+        yield {**make(Path(name) / "made", study), "url": f"http://127.0.0.1:{server.server_address[1]}"}
+    server.shutdown()
+    server.server_close()
+
+
+def faults(command: str, most: int | None, slow: bool, places: Mapping[str, object]) -> tuple[int, int, list[str]]:
+    """How many rows of a command were run, how many ended in a result, and a line for each traceback.
+
+    The lines that are run once are those of "once".
+    """
+    found: list[str] = []
+    number = good = 0
+    for beginning in ONCE if command == "once" else STARTS[command]:
+        choices = [] if command == "once" else factors(command, beginning, slow)
+        for row in itertools.islice(itertools.chain([[]], rows(choices)), most):  # first as it begins
+            number += 1
+            with tempfile.TemporaryDirectory() as name:
+                example = Path(shutil.copytree(str(places["ex"]), Path(name) / "ex"))
+                for table in WITHOUT.get(beginning.split()[0], ()):
                     (example / table).unlink(missing_ok=True)
-            line = words(command, row, {"ex": example, "made": made, "out": Path(name) / f"out{number}"})
-            done = CliRunner().invoke(main, line)
+                line = words(beginning, row, {**places, "ex": example, "out": Path(name) / "out"})
+                began = time.perf_counter()
+                done = CliRunner().invoke(main, line)
+                seconds = time.perf_counter() - began
+            shown = " ".join(line).replace(name, "")
+            if seconds > LONG:
+                print(f"{seconds:.0f} s: {shown}", flush=True)
             good += done.exit_code == 0
             if done.exception is not None and not isinstance(done.exception, SystemExit):
                 last = traceback.extract_tb(done.exc_info[2])[-1]  # type: ignore[index]
-                shown = " ".join(line).replace(name, "")
                 found.append(f"{shown}\n    {done.exception!r} in {Path(last.filename).name}:{last.lineno}")
     return number, good, found
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("commands", nargs="*", default=list(STARTS))
+    parser.add_argument("commands", nargs="*", default=["once", *STARTS])
     parser.add_argument("--most", type=int)
     parser.add_argument("--slow", action="store_true")
     parser.add_argument("--study", type=Path, default=EXAMPLE, help="instead of data/example, such as a demo's folder")
     asked = parser.parse_args()
     wrong = 0
-    for command in asked.commands:
-        number, good, found = faults(command, asked.most, asked.slow, asked.study)
-        print(f"{command}: {number} rows, {good} results, {len(found)} tracebacks", *found, sep="\n  ", flush=True)
-        wrong += len(found)
+    with prepared(asked.study) as inputs:
+        for command in asked.commands:
+            number, good, found = faults(command, asked.most, asked.slow, inputs)
+            print(f"{command}: {number} rows, {good} results, {len(found)} tracebacks", *found, sep="\n  ", flush=True)
+            wrong += len(found)
     sys.exit(bool(wrong))

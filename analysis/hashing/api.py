@@ -75,7 +75,7 @@ def count(
     *,
     truth: Truth | None = None,
     form: Format = "auto",
-    bits: int | None = None,
+    code_bits: int | None = None,
     engine: Engine = "auto",
 ) -> CountTable:
     """Count, for each query and Hamming radius, the codes and the relevant codes.
@@ -88,7 +88,7 @@ def count(
         `read_labels` gives. A code is relevant to a query when they share a label.
     truth : instead of labels: what `nearest_neighbours` or `epsilon_ball` gives
     form : what arrays of codes hold: `bits` or `packed`; `auto` takes uint8 as packed unless all its values are 0 or 1
-    bits : code length, where the last byte of packed codes is not full
+    code_bits : code length, where the last byte of packed codes is not full
     engine : `numba`, `numpy`, or `auto`, which is numba where it can be imported
 
     Returns
@@ -110,7 +110,7 @@ def count(
     """
     check_arguments(count, locals())
     notes: list[str] = []
-    query_codes, database_codes = _both_codes(queries, database, form, bits, notes)
+    query_codes, database_codes = _both_codes(queries, database, form, code_bits, notes)
     by = _truth(query_labels, database_labels, truth, notes)
     return counting.count(query_codes, database_codes, by, engine=engine, about={"notes": notes})
 
@@ -487,7 +487,7 @@ def graded(
     k: int | Iterable[int] = (),
     truth: LabelTruth | None = None,
     form: Format = "auto",
-    bits: int | None = None,
+    code_bits: int | None = None,
     gain: Gain = "exponential",
     no_relevant: Empty = "skip",
 ) -> pd.DataFrame:
@@ -495,7 +495,7 @@ def graded(
 
     Parameters
     ----------
-    queries, database, form, bits : codes, as `count` takes them
+    queries, database, form, code_bits : codes, as `count` takes them
     query_labels, database_labels : 0/1 of shape (items, labels), or as `count` takes them
     k : one cut-off or several; the whole ranking is always there too
     truth : instead of labels: a `LabelTruth`
@@ -523,7 +523,7 @@ def graded(
     from relstudy.analysis.hashing.metrics.label_grades import shared_label_counts
 
     notes: list[str] = []
-    query_codes, database_codes = _both_codes(queries, database, form, bits, notes)
+    query_codes, database_codes = _both_codes(queries, database, form, code_bits, notes)
     counts = shared_label_counts(query_codes, database_codes, _truth(query_labels, database_labels, truth, notes))
     rows: dict[str, dict[str, float | None]] = {}
     for cut in (*_several(k), None):

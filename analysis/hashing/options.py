@@ -29,17 +29,15 @@ class CodeFormat(CommandOptions):
     """Reading of files of codes."""
 
     form: Format = option("auto", "Format of the code files.", flags=("--format",))
-    bits: int | None = option(None, "Code length, where the last byte of packed codes is not full.", at_least=1)
+    code_bits: int | None = option(None, "Code length, where the last byte of packed codes is not full.", at_least=1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class CodeFiles(CommandOptions):
+class CodeFiles(CodeFormat):
     """Files of query codes and of database codes."""
 
     queries: str = option(..., "Query codes: .npy, or text of hexadecimal codes.")
     database: str = option(..., "Database codes.")
-    form: Format = option("auto", "Format of the code files.", flags=("--format",))
-    code_bits: int | None = option(None, "Code length, where the last byte of packed codes is not full.", at_least=1)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -50,7 +50,7 @@ def mean_of_judges(
     """
     wanted = len(judges) if best is None else best
     if len(judges) < 2 or not 1 <= wanted <= len(judges):
-        raise RelstudyError(f"a mean of {wanted} judges needs as many, and two to choose from; there are {len(judges)}")
+        raise RelstudyError(f"a mean needs {max(2, wanted)} judges or more; this study has {len(judges)}")
     ranked = sorted(
         ((_member(judge, pairs), judge) for judge in judges), key=lambda each: (-each[0]["r_squared"], each[1].name)
     )[:wanted]

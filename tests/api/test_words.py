@@ -123,7 +123,7 @@ def test_what_a_result_works_out_when_somebody_looks_names_arguments() -> None:
     ("call", "said"),
     [
         (lambda folder: rs.hashing.read_codes(folder / "codes.npy"), "form='packed'"),
-        (lambda folder: rs.hashing.read_codes(folder / "codes.txt", bits=5), "not of the 5 of bits"),
+        (lambda folder: rs.hashing.read_codes(folder / "codes.txt", code_bits=5), "not of the 5 of code_bits"),
     ],
 )
 def test_errors_of_hashing_name_arguments(call: Callable[[Path], Any], said: str, tmp_path: Path) -> None:

@@ -115,12 +115,12 @@ def settle_length(used: np.ndarray, width: int, name: str, bits: int | None) -> 
             return width, ()
         return width, (
             f"{name}: read as codes of {width} bits; the last {spare} bits are 0 in every code: if they only fill the "
-            f"last byte, say {option('bits', last)} (or how many bits there are)",
+            f"last byte, say {option('code_bits', last)} (or how many bits there are)",
         )
     if not width - 8 < bits <= width:
-        raise RelstudyError(f"{name}: {option('bits', bits)} does not fit codes that fill {width} bits")
+        raise RelstudyError(f"{name}: {option('code_bits', bits)} does not fit codes that fill {width} bits")
     if last > bits:
-        raise RelstudyError(f"{name}: a bit beyond {option('bits', bits)} is set in rows of this file")
+        raise RelstudyError(f"{name}: a bit beyond {option('code_bits', bits)} is set in rows of this file")
     return bits, ()
 
 
@@ -161,4 +161,4 @@ def _refuse_bits_as_bytes(array: np.ndarray, name: str) -> None:
 def check_length(name: str, width: int, bits: int | None) -> None:
     """Refuse a stated length that is not the number of columns."""
     if bits is not None and bits != width:
-        raise RelstudyError(f"{name} has codes of {width} bits, not of the {bits} of {option('bits')}")
+        raise RelstudyError(f"{name} has codes of {width} bits, not of the {bits} of {option('code_bits')}")

@@ -156,7 +156,7 @@ def _as_hexadecimal() -> str:
 
 
 def read_codes(
-    path: str | os.PathLike[str], form: Format = "auto", bits: int | None = None, notes: list[str] | None = None
+    path: str | os.PathLike[str], form: Format = "auto", code_bits: int | None = None, notes: list[str] | None = None
 ) -> Codes:
     """Read codes from an array file or from text, one code per line.
 
@@ -167,7 +167,7 @@ def read_codes(
         or commas between, also -1 and 1), or hexadecimal, four bits a digit
     form : `auto` takes uint8 as packed unless all its values are 0 or 1, and text as one digit a bit where all its
         digits are 0 or 1; say `bits`, `packed` or `hex` to settle it
-    bits : code length, where the last byte of packed or hexadecimal codes is not full
+    code_bits : code length, where the last byte of packed or hexadecimal codes is not full
     notes : a list to which what was assumed is appended, with the argument that says otherwise
 
     Raises
@@ -184,7 +184,7 @@ def read_codes(
     Codes(2 codes of 4 bits)
     """
     check_arguments(read_codes, locals())
-    file = CodeFile.of(path, form, bits)
+    file = CodeFile.of(path, form, code_bits)
     if notes is not None:
         notes += file.notes
     return file.read()

@@ -42,7 +42,7 @@ def classes_command(codes: tuple[str, ...], options: ClassesOptions, as_json: bo
 
     labels, figure = options.labels, options.figure
     refuse_over([figure], [*codes, labels])
-    read, notes = codes_in(codes, options.form, options.bits)
+    read, notes = codes_in(codes, options.form, options.code_bits)
     distances = class_distances(read, read_labels(labels, separator=options.separator, notes=notes)[0])
     used = len(UniqueCodes.of(read).multiplicity)
     if figure is not None:

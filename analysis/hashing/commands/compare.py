@@ -166,12 +166,12 @@ def health_command(codes: tuple[str, ...], options: HealthOptions, as_json: bool
 
     figure, queries, table = options.figure, options.queries, options.table
     refuse_over([figure], [*codes, queries, table])
-    database, notes = codes_in(codes, options.form, options.bits)
+    database, notes = codes_in(codes, options.form, options.code_bits)
     unique = UniqueCodes.of(database)
     health = code_health(unique).as_json()
     conventions: dict[str, Any] = {}
     if queries is not None and table is not None:
-        query_codes, of_queries = codes_in([queries], options.form, options.bits)
+        query_codes, of_queries = codes_in([queries], options.form, options.code_bits)
         notes += of_queries
         figures, conventions = _mlgap(queries, query_codes, table, database, unique, options.radius)
         health |= figures

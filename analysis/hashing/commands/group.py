@@ -20,7 +20,7 @@ from relstudy.analysis.hashing.commands.published import data_command
 from relstudy.analysis.hashing.commands.ranked import graded_command, rank_command
 from relstudy.analysis.hashing.commands.search import search_command
 from relstudy.analysis.hashing.metrics.conventions import Conventions
-from relstudy.analysis.hashing.options import Engine, Format, LabelText
+from relstudy.analysis.hashing.options import CodeFormat, Engine, LabelText
 from relstudy.common.options.command_options import options_of, taking
 from relstudy.common.options.declaration import CommandOptions, fields_given, option
 from relstudy.common.runtime.console import print_json, print_table, progress, say
@@ -42,7 +42,7 @@ def hash_group() -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class CountOptions(LabelText):
+class CountOptions(CodeFormat, LabelText):
     """Options of `relstudy hash count`."""
 
     queries: str = option(..., "Query codes: .npy, or text of hexadecimal codes.")
@@ -52,8 +52,6 @@ class CountOptions(LabelText):
     truth_file: str | None = option(
         None, "Relevance lists made by `relstudy hash truth`, instead of labels.", flags=("--truth",)
     )
-    form: Format = option("auto", "Format of the code files.", flags=("--format",))
-    bits: int | None = option(None, "Code length, where the last byte of packed codes is not full.", at_least=1)
     engine: Engine | Literal["dask"] = option(
         "auto",
         "Who counts: auto is numba where it can be imported, else numpy; dask the workers of a cluster, which see the "
@@ -82,7 +80,7 @@ class CountOptions(LabelText):
         from relstudy.analysis.hashing.counting.shards import Job
 
         files = (self.queries, self.database, self.query_labels, self.database_labels, self.truth_file)
-        return Job(*files, self.form, self.bits, self.separator)
+        return Job(*files, self.form, self.code_bits, self.separator)
 
 
 @hash_group.command("count")

@@ -100,7 +100,7 @@ def _named_codes(file: str, ids: str, options: CodeFormat) -> tuple[tuple[Codes,
     from relstudy.analysis.hashing.truth.labels import read_ids
     from relstudy.common.runtime.errors import RelstudyError
 
-    codes, notes = codes_in([file], options.form, options.bits)
+    codes, notes = codes_in([file], options.form, options.code_bits)
     names = read_ids(ids)
     if len(names) != len(codes):
         raise RelstudyError(f"{ids} has {len(names)} ids for the {len(codes)} codes of {file}; one each is needed")

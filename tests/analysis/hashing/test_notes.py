@@ -77,15 +77,15 @@ def test_a_count_table_keeps_what_was_assumed_and_every_figure_of_it_says_so(fol
     codes, hot = np.load("codes.npy"), np.load("hot.npy")
     table = rs.hashing.count(codes, codes, hot, hot)
     for result in (rs.hashing.evaluate(table), rs.hashing.compare({"codes": table})):
-        assert result.notes[0] == f"queries: {SPARE} bits=13 (or how many bits there are)"
+        assert result.notes[0] == f"queries: {SPARE} code_bits=13 (or how many bits there are)"
         assert NO_LABEL in result.notes[2]
         shown = " ".join(str(result.summary()).split())
         assert all(note in shown for note in result.notes)
         assert any(note.startswith(left_out) for note in result.notes)
-    assert rs.hashing.health(codes).attrs["notes"] == [f"codes: {SPARE} bits=13 (or how many bits there are)"]
+    assert rs.hashing.health(codes).attrs["notes"] == [f"codes: {SPARE} code_bits=13 (or how many bits there are)"]
     notes: list[str] = []
     rs.hashing.read_codes("codes.npy", notes=notes)
-    assert notes == [f"codes.npy: {SPARE} bits=13 (or how many bits there are)"]
+    assert notes == [f"codes.npy: {SPARE} code_bits=13 (or how many bits there are)"]
 
 
 def test_a_note_of_one_system_alone_stands_under_its_name(folder: Path) -> None:

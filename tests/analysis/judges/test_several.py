@@ -88,7 +88,7 @@ def test_the_command_writes_a_judge_like_any_other_and_leaves_means_out_of_means
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("--judge", "x", "--best", "9"), "a mean of 9 judges needs as many, and two to choose from; there are 4"),
+        (("--judge", "x", "--best", "9"), "a mean needs 9 judges or more; this study has 4"),
         (("--judge", "x", "--mean-of", "nobody"), "there is no such judge; there are: good-1, good-2, good-3, noise"),
         (("--judge", "noise", "--best", "2"), "holds a judge that is not a mean of others"),
         (("--judge", "x", "--best", "2", "--model", "m"), "exclude each other"),

@@ -46,8 +46,8 @@ def items_of(source: str | os.PathLike[str] | pd.DataFrame | None) -> dict[str, 
 def items_in_wording(table: Checked) -> dict[str, tuple[str, str]]:
     """The query and the result of each column whose wording holds both, with a bar, slash or arrow between.
 
-    The wording stands below the header (Qualtrics), or in brackets in a column's name (LimeSurvey, Google Forms). In
-    "How well does it match? - red lamp | d1", what stands after the last " - " counts.
+    The wording stands below the header (Qualtrics), or in a column's name, in its brackets where it has some
+    (LimeSurvey, Google Forms). In "How well does it match? - red lamp | d1", what stands after the last " - " counts.
 
     Raises
     ------
@@ -59,11 +59,13 @@ def items_in_wording(table: Checked) -> dict[str, tuple[str, str]]:
     >>> table = Checked(pd.DataFrame(columns=["id", "How good? [red lamp | d1]"]), "survey.csv")
     >>> items_in_wording(table)
     {'How good? [red lamp | d1]': ('red lamp', 'd1')}
+    >>> items_in_wording(Checked(pd.DataFrame(columns=["id", "red lamp | d1"]), "survey.csv"))
+    {'red lamp | d1': ('red lamp', 'd1')}
     """
     items = {}
     for name in map(str, table.frame):
         brackets = re.search(r"\[(.+)\]", name)
-        text = table.wording.get(name) or (brackets[1] if brackets else "")
+        text = table.wording.get(name) or (brackets[1] if brackets else name)
         parts = re.split(r"\s+(?:\||/|->|→|::)\s+", text.rsplit(" - ")[-1])
         if len(parts) == 2 and all(parts):
             items[name] = (parts[0].strip(), parts[1].strip())

@@ -62,22 +62,22 @@ def test_codes_that_do_not_fill_their_last_byte_have_the_length_that_is_told(tmp
     file = CodeFile.of(path)
     assert file.bits == 16
     assert "the last 3 bits are 0 in every code" in file.notes[0]
-    assert "--bits 13" in file.notes[0]
-    codes = read_codes(path, bits=13)
+    assert "--code-bits 13" in file.notes[0]
+    codes = read_codes(path, code_bits=13)
     assert codes.bits == 13
     assert (codes.columns == Codes.from_bits(BITS).columns).all()
     for wrong in (8, 17):
-        with pytest.raises(RelstudyError, match=f"--bits {wrong} does not fit"):
-            read_codes(path, bits=wrong)
-    with pytest.raises(RelstudyError, match=r"a bit beyond --bits 9 is set in row"):
-        read_codes(path, bits=9)
+        with pytest.raises(RelstudyError, match=f"--code-bits {wrong} does not fit"):
+            read_codes(path, code_bits=wrong)
+    with pytest.raises(RelstudyError, match=r"a bit beyond --code-bits 9 is set in row"):
+        read_codes(path, code_bits=9)
 
 
 def test_bits_that_contradict_the_columns_are_refused(tmp_path: Path) -> None:
     path = saved(tmp_path, BITS, "codes.npy")
-    assert read_codes(path, bits=13).bits == 13
-    with pytest.raises(RelstudyError, match=r"has codes of 13 bits, not of the 12 of --bits"):
-        read_codes(path, bits=12)
+    assert read_codes(path, code_bits=13).bits == 13
+    with pytest.raises(RelstudyError, match=r"has codes of 13 bits, not of the 12 of --code-bits"):
+        read_codes(path, code_bits=12)
 
 
 def relevant_pairs(*paths: str, separator: str = "auto") -> list[list[int]]:
@@ -130,7 +130,7 @@ def test_the_command_says_what_it_decided_and_takes_the_way_out(tmp_path: Path) 
     assert "one label is on every item" in " ".join(said.stdout.split())
     answer = json.loads(relstudy(*count, "--json").stdout)
     assert (answer["bits"], answer["relevant"], len(answer["notes"])) == (13, 1600, 3)
-    told = relstudy(*count, "--label-separator", "line", "--format", "bits", "--bits", "13", "--json")
+    told = relstudy(*count, "--label-separator", "line", "--format", "bits", "--code-bits", "13", "--json")
     answer = json.loads(told.stdout)
     assert (answer["bits"], answer["relevant"], answer["notes"]) == (13, 800, [])
 

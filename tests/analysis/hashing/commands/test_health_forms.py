@@ -29,11 +29,11 @@ def test_health_is_that_of_the_bits_whatever_the_file_holds(tmp_path: Path) -> N
     shards = hash_json(
         "health", tmp_path / "first.npy", tmp_path / "second.npy", "--queries", tmp_path / "q.npy", *table
     )
-    told = ["--format", "packed", "--bits", "13"]
+    told = ["--format", "packed", "--code-bits", "13"]
     packed = hash_json("health", tmp_path / "db_packed.npy", "--queries", tmp_path / "q_packed.npy", *table, *told)
     assert plain["mlgap_2_paper"] == packed["mlgap_2_paper"] == shards["mlgap_2_paper"] > 0
     assert plain == packed == shards
     untold = hash_json("health", tmp_path / "db_packed.npy")
-    assert "--bits 13" in untold["notes"][0]
+    assert "--code-bits 13" in untold["notes"][0]
     printed = relstudy("hash", "health", tmp_path / "db_packed.npy")
-    assert "--bits 13" in printed.stdout
+    assert "--code-bits 13" in printed.stdout
