@@ -102,6 +102,11 @@ def _as_scores(judged: Inspection) -> Inspection:
     return replace(judged, kind="scores", sentence=sentence, notes=(), command=command)
 
 
+QUICK = ("--method", "isotonic")
+"""Comparing the methods takes ten times as long where there are many ratings."""
+MAPPED_QUICKLY = f"scores are mapped by isotonic regression; in {SCRIPT}, --method best compares it with other methods"
+
+
 @dataclass(frozen=True)
 class Steps:
     """The commands that make a page, in their order.
@@ -140,7 +145,8 @@ def steps_of_study(study: Path, out: Path) -> Steps:
     if not score_files(study):
         return Steps(tuple(commands), (*notes, f"{study}: there are no scores of systems in its scores/"))
     if not mapping_files(study / "mappings"):
-        commands.append(("fit", str(study)))
+        commands.append(("fit", str(study), *QUICK))
+        notes.append(MAPPED_QUICKLY)
     commands.append(("report", str(study), "--out", str(out / PAGE)))
     return Steps(tuple(commands), tuple(notes), out / PAGE)
 
@@ -190,11 +196,11 @@ def steps_of(readings: Sequence[Inspection], out: Path) -> Steps:
     columns = _columns_of(scores, answered.file if stated else None, stated)
     how = [*_without_columns(stated), *(["--columns", columns] if columns else [])]
     fitted = str(out / "mappings")
-    commands.append(("fit", *files, "-j", judged, "-o", fitted, *how))
+    commands.append(("fit", *files, "-j", judged, "-o", fitted, *QUICK, *how))
     commands.append(
         ("score", *files, "-j", judged, "--mappings", fitted, "-o", str(out), "--report", str(out / PAGE), *how)
     )
-    return Steps(tuple(commands), tuple(notes), out / PAGE)
+    return Steps(tuple(commands), (*notes, MAPPED_QUICKLY), out / PAGE)
 
 
 def _said(readings: Iterable[Inspection]) -> str:

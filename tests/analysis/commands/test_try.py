@@ -95,7 +95,8 @@ def test_two_tables_are_a_page_and_the_commands_give_the_same_figures(
     done = tried(*files)
     assert done.exit_code == 0, done.output
     assert said in done.stdout
-    assert read in (here / "try" / "commands.sh").read_text()
+    script = (here / "try" / "commands.sh").read_text()
+    assert read in script and " --method isotonic" in script and "--method best compares it" in done.stdout
     assert "<h1" in (here / "try" / "report.html").read_text()
     before = figures(here / "try")
     assert {"scores.csv", "per_query.csv"} <= set(before)
