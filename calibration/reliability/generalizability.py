@@ -44,6 +44,9 @@ FARTHEST = 1e12
 """Of a deviance: what the search is told of variances that no values have."""
 LEAST_SHARE = 1e-6
 """Of the variance of all values: less noise than this is none."""
+DISTINCT = 1e-6
+"""Of the information on combinations of variances: with less than this share of the most, there is none; differences of
+gradients are good to about 1e-7."""
 LEAST_LEVELS = 20
 """Of a source: of fewer, the fourth cumulant of a sample says nothing and widens intervals at random."""
 Coefficient = Literal["erho2", "phi"]
@@ -95,53 +98,119 @@ class Layout:
         self.couple, self.of_couple = keys // len(self.sizes), keys % len(self.sizes)
         self.alone = np.zeros((self.shape[0], self.shape[1]))
         self.alone[self.place] = np.bincount(self.cell)
-        self.total = np.bincount(thing, self.value)
+        number = np.zeros(self.shape, dtype=int)
+        number[self.place] = self.of_cell
+        self.flat = (number[:, :, None] * self.conditions + number[:, None, :]).ravel()
 
-    def parts(self, variances: np.ndarray) -> tuple[float, float]:
-        """The log determinants of the restricted likelihood, and the weighted sum of squares; infinite where none.
+    def parts(self, variances: np.ndarray) -> tuple[float, float, np.ndarray]:
+        """The log determinants of the restricted likelihood, the weighted sum of squares, and their gradients (2, 5);
+        infinite where none.
+
+        With P = V^-1 less its part along the mean and V_j = Z_j Z_j' of source j, the derivatives are tr(P V_j) and
+        -|Z_j' P y|^2 (Patterson and Thompson 1971).
 
         Parameters
         ----------
         variances : of one value, objects, conditions, groups, and conditions by group
         """
+        none = np.inf, np.inf, np.zeros((2, 5))
         one, of_thing, of_condition, of_group, of_cell = variances
         by_thing = one + self.size * of_thing
         if one <= 0 or (by_thing <= 0).any():
-            return np.inf, np.inf
-        weight = of_thing / by_thing
-        groups, most = self.shape
-        each = self.often * (of_thing / (one + self.sizes * of_thing))[self.of_couple]
-        between = np.bincount(self.couple, each, groups * most * most).reshape(groups, most, most)
-        precision = (self.alone[:, :, None] * np.eye(most) - between) / one
+            return none
+        _, most = self.shape
+        precision = (self.alone[:, :, None] * np.eye(most) - self._couples(of_thing, one, of_thing, 1)) / one
         spread = of_cell * np.eye(most) + of_group
         inner = np.eye(most) + precision @ spread
         sign, log = np.linalg.slogdet(inner)
         if not (sign > 0).all():
-            return np.inf, np.inf
+            return none
         inverse = np.linalg.inv(inner)
         seen = inverse @ precision
-        rows, slots = self.place
-        right = np.zeros(self.shape)
-        right[rows, slots] = np.bincount(self.cell, self.value - (weight * self.total)[self.thing]) / one
-        squares = (self.value @ self.value - weight @ self.total**2) / one
-        left = (inverse @ right[:, :, None])[:, :, 0]
-        squares -= float(np.sum(right * (left @ spread)))
-        number = np.zeros(self.shape, dtype=int)
-        number[rows, slots] = self.of_cell
-        flat = (number[:, :, None] * self.conditions + number[:, None, :]).ravel()
-        joint = np.bincount(flat, seen.ravel(), self.conditions**2).reshape(self.conditions, self.conditions)
-        effect = np.bincount(self.of_cell, left[rows, slots], self.conditions)
+        joint = self._by_condition(seen)
         outer = np.eye(self.conditions) + of_condition * joint
         outer_sign, outer_log = np.linalg.slogdet(outer)
         if outer_sign <= 0:
-            return np.inf, np.inf
-        mean = np.linalg.solve(outer, np.column_stack([np.ones(self.conditions), effect]))
-        information = float(joint.sum(axis=0) @ mean[:, 0])
+            return none
+        back = np.linalg.inv(outer)
+
+        def weighted(values: np.ndarray) -> np.ndarray:
+            """V^-1 times values."""
+            weight = of_thing / by_thing
+            rows, slots = self.place
+            right = np.zeros(self.shape)
+            right[rows, slots] = np.bincount(self.cell, values - (weight * np.bincount(self.thing, values))[self.thing])
+            left = (inverse @ right[:, :, None] / one)[:, :, 0]
+            effect = np.zeros(self.shape)
+            effect[rows, slots] = (back @ np.bincount(self.of_cell, left[rows, slots], self.conditions))[self.of_cell]
+            summed = left - of_condition * (seen @ effect[:, :, None])[:, :, 0]
+            whole = np.bincount(self.of_cell, summed[rows, slots], self.conditions)
+            moved = (summed @ spread)[rows, slots] + of_condition * whole[self.of_cell]
+            rest = values - moved[self.cell]
+            return (rest - (weight * np.bincount(self.thing, rest))[self.thing]) / one
+
+        of_mean = weighted(np.ones(len(self.value)))
+        information = float(of_mean.sum())
         if information <= 0:
-            return np.inf, np.inf
-        squares -= of_condition * float(effect @ mean[:, 1]) + float(effect @ mean[:, 0]) ** 2 / information
+            return none
+        freed = weighted(self.value)
+        freed -= of_mean * (freed.sum() / information)
         logs = float(((self.size - 1) * np.log(one) + np.log(by_thing)).sum() + np.log(information))
-        return logs + float(log.sum() + outer_log), squares
+        traces = self._traces(variances, by_thing, inverse, seen, joint, back)
+        gradient = np.array([traces - self._squares(of_mean) / information, -self._squares(freed)])
+        return logs + float(log.sum() + outer_log), float(self.value @ freed), gradient
+
+    def _couples(self, share: float, one: float, of_thing: float, power: int) -> np.ndarray:
+        """Couples of cells [Q, m, m], each couple of values of an object of n weighing share / (one + n of_thing)."""
+        groups, most = self.shape
+        each = self.often * (share / (one + self.sizes * of_thing) ** power)[self.of_couple]
+        return np.bincount(self.couple, each, groups * most * most).reshape(groups, most, most)
+
+    def _by_condition(self, stack: np.ndarray) -> np.ndarray:
+        """A stack [Q, m, m] summed over the groups, [R, R]."""
+        return np.bincount(self.flat, stack.ravel(), self.conditions**2).reshape(self.conditions, self.conditions)
+
+    def _traces(
+        self,
+        variances: np.ndarray,
+        by_thing: np.ndarray,
+        inverse: np.ndarray,
+        seen: np.ndarray,
+        joint: np.ndarray,
+        back: np.ndarray,
+    ) -> np.ndarray:
+        """tr(V^-1 Z_j Z_j') of each source, by Woodbury's identity; of single values by tr(V^-1 V) = N."""
+        one, of_thing, of_condition, of_group, of_cell = variances
+        rows, slots = self.place
+        squared = self._couples(1.0, one, of_thing, 2)
+        spread = of_cell * np.eye(self.shape[1]) + of_group
+        whole = seen.sum(axis=2)
+        of_groups = np.zeros((self.shape[0], self.conditions))
+        of_groups[rows, self.of_cell] = whole[rows, slots]
+
+        def less(stack: np.ndarray) -> float:
+            return of_condition * float(np.sum(back * self._by_condition(stack).T))
+
+        things = float((self.size / by_thing).sum() - np.sum((spread @ inverse) * squared))
+        others = [
+            things - less(inverse @ squared @ inverse.transpose(0, 2, 1)),
+            float(np.sum(joint * back.T)),
+            float(whole.sum() - of_condition * np.sum((of_groups @ back) * of_groups)),
+            float(np.trace(seen, axis1=1, axis2=2).sum()) - less(seen @ seen),
+        ]
+        return np.array([(len(self.value) - variances[1:] @ others) / one, *others])
+
+    def _squares(self, values: np.ndarray) -> np.ndarray:
+        """The squared lengths of values summed by each source."""
+        cells = np.bincount(self.cell, values)
+        sums = (
+            values,
+            np.bincount(self.thing, values),
+            np.bincount(self.of_cell, cells),
+            np.bincount(self.place[0], cells),
+            cells,
+        )
+        return np.array([each @ each for each in sums])
 
     def free(self) -> np.ndarray:
         """Which of the five variances these values tell apart, bool array (5)."""
@@ -160,35 +229,46 @@ class Layout:
         free = np.flatnonzero(self.free())
         variances = np.zeros(5)
 
-        def deviance(part: np.ndarray) -> float:
-            """By the logarithm of the first variance and the standard deviations of the others."""
+        def deviance(part: np.ndarray) -> tuple[float, np.ndarray]:
+            """By the logarithm of the first variance and the standard deviations of the others, with its gradient."""
             variances[free] = [np.exp(part[0]), *(part[1:] ** 2)]
-            return min(sum(self.parts(variances)), FARTHEST)
+            logs, squares, gradient = self.parts(variances)
+            slope = gradient.sum(axis=0)[free] * [np.exp(part[0]), *(2 * part[1:])]
+            return min(logs + squares, FARTHEST), slope
 
-        start = [np.log(1 / len(free)), *np.full(len(free) - 1, len(free) ** -0.5)]
+        start = np.array([np.log(1 / len(free)), *np.full(len(free) - 1, len(free) ** -0.5)])
         bounds = [(np.log(LEAST_SHARE), 2.0), *[(0.0, 10.0)] * (len(free) - 1)]
-        part = minimize(deviance, start, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-10}).x
+        for _ in range(
+            3
+        ):  # the slope by a standard deviation is 0 at 0, though the variance's may lead away from there
+            part = minimize(deviance, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-14}).x
+            variances[free] = [np.exp(part[0]), *(part[1:] ** 2)]
+            away = (part < 1e-4) & (self.parts(variances)[2].sum(axis=0)[free] < 0)
+            away[0] = False
+            if not away.any():
+                break
+            start = np.where(away, 0.1, part)
         found = np.array([np.exp(part[0]), *(part[1:] ** 2)])
         found[found < 2 * LEAST_SHARE] = LEAST_SHARE * (np.arange(len(found)) == 0)[found < 2 * LEAST_SHARE]
-        each = np.maximum(found, found[0] * len(self.value) ** -0.5)
-        steps = 1e-3 * each
-        information = np.empty((len(free), len(free)))
+        steps = 1e-3 * np.maximum(found, found[0] * len(self.value) ** -0.5)
 
-        def logs(*moves: tuple[int, float]) -> float:
+        def slopes(place: int, step: float) -> np.ndarray:
             variances[free] = found
-            for place, sign in moves:
-                variances[free[place]] += sign * steps[place]
-            return self.parts(variances)[0]
+            variances[free[place]] += step
+            return self.parts(variances)[2][0][free]
 
-        for i in range(len(free)):
-            for j in range(i + 1):
-                far = logs((i, 1), (j, 1)) - logs((i, 1), (j, -1)) - logs((i, -1), (j, 1)) + logs((i, -1), (j, -1))
-                information[i, j] = information[j, i] = -far / (8 * steps[i] * steps[j])
+        second = np.array([(slopes(k, step) - slopes(k, -step)) / (2 * step) for k, step in enumerate(steps)])
+        information = -(second + second.T) / 4
         variances = np.zeros(5)
         variances[free] = np.where(found > LEAST_SHARE, found, 0.0)
         covariance = np.zeros((5, 5))
         if np.isfinite(information).all():  # else nothing is known of the errors, and no interval is given
-            covariance[np.ix_(free, free)] = np.linalg.pinv(information)
+            # in units of its own, so that what the values cannot tell apart is left out and no rounding of it inverted
+            scale = np.sqrt(np.abs(np.diag(information)))
+            scale = np.outer(scale, scale)
+            scale[scale == 0] = 1.0
+            inverse = np.linalg.pinv(information / scale, rcond=DISTINCT, hermitian=True)
+            covariance[np.ix_(free, free)] = inverse / scale
         return variances * self.unit**2, covariance * self.unit**4
 
 
