@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from relstudy.common.charts.figures import SERIES, drawing, figure_of, svg
 from relstudy.common.options.argument_checks import check_arguments, shown
 from relstudy.common.results.result import Result
+from relstudy.common.results.serialization import MAPPING
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import read_json, whole_files, write_json
 from relstudy.common.runtime.wording import percent
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-KIND = "relstudy mapping"
 VERSION = 1
 OUT_OF_BOUNDS = ("clip", "raise")
 
@@ -212,7 +212,7 @@ class FittedMapping(Result, of_commands=True):
         [0.0, 1.0]
         """
         content: dict[str, Any] = {
-            "kind": KIND,
+            "kind": MAPPING,
             "version": VERSION,
             "system": self.system,
             "method": self.method,
@@ -239,8 +239,8 @@ class FittedMapping(Result, of_commands=True):
         >>> FittedMapping.from_json(mapping.to_json()).system
         'new'
         """
-        if not isinstance(content, dict) or content.get("kind") != KIND:
-            raise RelstudyError(f'{file}: this is not a fitted mapping; "kind": "{KIND}" is needed')
+        if not isinstance(content, dict) or content.get("kind") != MAPPING:
+            raise RelstudyError(f'{file}: this is not a fitted mapping; "kind": "{MAPPING}" is needed')
         if content.get("version") != VERSION:
             raise RelstudyError(
                 f"{file}: version {content.get('version')!r} of a fitted mapping is not known; {VERSION} is"

@@ -16,16 +16,15 @@ from relstudy.analysis.hashing.codes.code_files import CodeFile
 from relstudy.analysis.inspection.columns import SCORE_USES
 from relstudy.analysis.inspection.finding import Inspection
 from relstudy.analysis.inspection.tables import inspect_table
-from relstudy.analysis.scoring.saved import KIND as COMPARISON
 from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.calibration.tables.qrels import is_qrels
+from relstudy.common.results.serialization import COMPARISON, MAPPING
 from relstudy.common.runtime.compression import read_bytes, unpacked_name
 from relstudy.common.runtime.damaged_files import NO_JSON
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of, listed, listed_some
 from relstudy.common.tables.formats.json_files import is_json, read_records
 from relstudy.common.tables.formats.table_files import read_table
-from relstudy.mapping.fitted import KIND as MAPPING
 from relstudy.mapping.scores.runs import looks_like_run
 from relstudy.mapping.scores.table import read_scores
 

@@ -28,7 +28,7 @@ from relstudy.analysis.scoring.trec import gains
 from relstudy.calibration.tables.judgments import Judgments
 from relstudy.calibration.tables.pair_ratings import PairRatings
 from relstudy.calibration.tables.study_tables import Pool, StudyTables
-from relstudy.common.results.serialization import checksum
+from relstudy.common.results.serialization import COMPARISON, checksum
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import read_json, write_json
 from relstudy.common.runtime.wording import share_of_draws
@@ -37,7 +37,6 @@ from relstudy.common.tables.formats.table_files import pair_keys
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.scales import KnownScale
 
-KIND = "relstudy comparison"
 VERSION = 3
 SHARES = ["relevant_share", "relevance_cut"]
 AGAIN = "`relstudy score --save` writes one"
@@ -154,7 +153,7 @@ def comparison_json(pairs: JudgedPairs, candidates: list[Candidate], options: Sc
     relevance = relevance_of(pairs, options.relevance, options.threshold)
     shares = relevance.rule is RelevanceRule.SHARE
     return {
-        "kind": KIND,
+        "kind": COMPARISON,
         "version": VERSION,
         "fingerprint": pairs.fingerprint,
         "options": _options_json(options, relevance.cut),
@@ -241,8 +240,8 @@ def read_comparison(path: str | os.PathLike[str]) -> SavedComparison:
     """
     file = os.fspath(path)
     content = read_json(in_archive(path, "comparison.json"))
-    if not isinstance(content, dict) or content.get("kind") != KIND:
-        raise RelstudyError(f'{file}: this is not a saved comparison ("kind": "{KIND}" is needed); {AGAIN}')
+    if not isinstance(content, dict) or content.get("kind") != COMPARISON:
+        raise RelstudyError(f'{file}: this is not a saved comparison ("kind": "{COMPARISON}" is needed); {AGAIN}')
     if content.get("version") not in READ:
         raise RelstudyError(f"{file}: version {content.get('version')!r} of a saved comparison is not known; {AGAIN}")
     if content.get("checksum", checksum(content)) != checksum(content):

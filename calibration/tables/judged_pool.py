@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from scipy import special
 
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.wording import count_of, percent, span
@@ -75,6 +74,8 @@ def pool_misses(frame: pd.DataFrame, outside: np.ndarray, cut: float) -> PoolMis
     interval for Kish's effective number; t_in takes Student's t over queries on the log scale. The ends of the two,
     each at 97.5 %, are put together (Bonferroni), so that the interval covers at least 95 %.
     """
+    from scipy import special
+
     relevant = frame["judgment"].to_numpy(dtype=float) > cut
     weight = 1 / frame["inclusion_probability"].to_numpy(dtype=float)
     judged, hits = int(outside.sum()), int((outside & relevant).sum())

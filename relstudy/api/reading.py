@@ -22,11 +22,10 @@ from relstudy.api.inputs import table_of
 from relstudy.api.scores import Scores
 from relstudy.common.options.argument_checks import check_arguments
 from relstudy.common.results.result import ENDING, Result
-from relstudy.common.results.serialization import KIND, VERSION, read_content, read_kept
+from relstudy.common.results.serialization import KIND, MAPPING, VERSION, read_content, read_kept
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import whole_files
 from relstudy.common.tables.formats.dataframe_libraries import Source, path_or_frame
-from relstudy.mapping.fitted import KIND as MAPPING
 from relstudy.mapping.fitted import FittedMapping
 
 __all__ = ["Inspection", "inspect", "read"]

@@ -31,6 +31,7 @@ from relstudy.common.runtime.files import read_json, replacing
 T = TypeVar("T")
 VERSION = 1
 KIND = "relstudy {}"
+COMPARISON, MAPPING = KIND.format("comparison"), KIND.format("mapping")
 NOT_KEPT = {"not kept": True}
 """Metadata of a field that no file holds: what can be read again where it came from."""
 PLAIN = frozenset({str, int, bool, type(None)})
