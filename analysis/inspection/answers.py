@@ -88,6 +88,7 @@ STARS = re.compile("[★⭐*\ufe0f]*[☆✩\ufe0f]*")
 OF = r"(?:/|of|out of|von|aus|sur|de|su)"
 """Between a number and what it is out of."""
 MOST_WORDS = 12
+FILE = r"(?i)^https?://|\.(?:png|jpe?g|gif|webp|svg|bmp|tiff?|wav|mp3|ogg|mp4|webm|avi|txt|html?|pdf)$"
 
 
 @dataclass(frozen=True)
@@ -142,8 +143,8 @@ def read_answers(column: pd.Series, name: str = "") -> Answers | None:
         absent &= ~texts.str.fullmatch(r"-+")  # the other end of a scale of plus and minus
     missing = tuple(dict.fromkeys(texts[absent]))
     texts = texts[~absent]
-    # a list or an object is not a word
-    if texts.empty or texts.str.match(r"[\[{].*[\]}]$").any():
+    # a list, an object or a file is not a word
+    if texts.empty or texts.str.match(r"[\[{].*[\]}]$").any() or texts.str.contains(FILE).all():
         return None
     numbers = pd.to_numeric(texts, errors="coerce")
     if numbers.notna().all() and np.isfinite(numbers).all():

@@ -23,6 +23,11 @@ WRITTEN_ALIKE = "TABLE_WRITTEN_ALIKE"
 """In place of a table whose answers a person must write alike first."""
 UNKNOWN = "NAME"
 """In place of a column that only a person can name."""
+TASKS = ("task_id", "task")
+"""Names under which a result stands, or what a person was to do with several."""
+SHOWN = ("image", "img", "item", "stimulus", "stim", "picture", "photo", "video")
+WHERE = ("", "path", "_path", "url", "_url", "file", "_file", "_id", "_name")
+"""What two columns of a pair are called, with a number or a letter and one of these endings."""
 NAMES = {
     "rater_id": (
         *("rater_id", "rater", "raterid", "worker", "workerid", "worker_id", "annotator", "annotator_id"),
@@ -42,23 +47,34 @@ NAMES = {
             "email_address",
         ),
         *("respondent", "respondent_id", "responseid", "response_id", "observer", "observer_id", "viewer"),
-        *("listener", "listener_id", "completed_by", "annotated_by", "labeled_by", "labelled_by", "rated_by"),
+        *(
+            "listener",
+            "listener_id",
+            "author",
+            "author_id",
+            "authoruserid",
+            "completed_by",
+            "annotated_by",
+            "labeled_by",
+            "labelled_by",
+            "rated_by",
+        ),
     ),
     "query_id": (
-        *("query_id", "queryid", "qid", "q_id", "query", "q", "topic_id", "topic", "prompt_id", "prompt"),
-        *("input.query", "query_text", "search_term", "search_query", "keyword", "question_id", "question"),
+        *("query_id", "queryid", "qid", "q_id", "query", "q", "topic_id", "topicid", "topic", "prompt_id", "prompt"),
+        *("query_text", "search_term", "search_query", "keyword", "question_id", "question"),
         *("sentence1", "sentence_1", "sentence_a", "text1", "text_1", "text_a", "word1", "word_1", "premise", "anchor"),
-        *(f"{what}{one}" for one in ("_a", "_1", "1", "_left") for what in ("image", "img", "item", "stimulus")),
+        *(f"{what}{one}{end}" for one in ("_a", "_1", "1", "_left") for what in SHOWN for end in WHERE),
     ),
     "result_id": (
         *("result_id", "result", "docno", "docid", "doc_id", "doc", "document_id", "document", "item_id", "itemid"),
         *("item", "product_id", "product", "sku", "asin", "pid", "passage_id", "passageid", "passage", "paragraph"),
         *("corpus_id", "image_id", "image", "video_id", "video", "instance_id", "stimulus_id", "stimulus"),
-        *("candidate_id", "candidate", "url", "image_url", "input.result", "input.document", "input.image_url"),
-        *("input.image", "input.docid", "filename", "file_name", "pvs", "clip", "wav", "sample", "task_id", "task"),
+        *("candidate_id", "candidate", "url", "image_url"),
+        *("filename", "file_name", "pvs", "clip", "wav", "sample", *TASKS),
         *("sentence2", "sentence_2", "sentence_b", "text2", "text_2", "text_b", "word2", "word_2", "hypothesis"),
-        *("output_id", "_unit_id"),
-        *(f"{what}{two}" for two in ("_b", "_2", "2", "_right") for what in ("image", "img", "item", "stimulus")),
+        *("output_id", "_unit_id", "trace_id", "traceid"),
+        *(f"{what}{two}{end}" for two in ("_b", "_2", "2", "_right") for what in SHOWN for end in WHERE),
     ),
     "rating": (
         *("rating", "label", "grade", "relevance", "rel", "esci_label", "relevance_label", "relevance_grade"),
@@ -115,13 +131,15 @@ def roles_of(frame: pd.DataFrame) -> dict[str, str]:
     """Columns by relstudy's names, the first known name that the table has."""
     plain: dict[str, str] = {}
     for name in map(str, frame.columns):
-        said = underscored(name)
+        said = re.sub("^input[.:]", "", underscored(name))  # what a task of MTurk or Toloka shows
         plain[said] = name if name == said else plain.get(said, name)
     roles: dict[str, str] = {}
     for ours, names in NAMES.items():
         for name in names:
             if name in plain and plain[name] not in roles.values():
                 if ours == "rating" and read_answers(frame[plain[name]], name) is None:
+                    continue
+                if ours == "rater_id" and _are_fractions(frame[plain[name]]):
                     continue
                 roles[ours] = plain[name]
                 break
@@ -137,6 +155,12 @@ def roles_of(frame: pd.DataFrame) -> dict[str, str]:
     if "result_id" not in roles and "response" in plain and roles.get("rating") != plain["response"]:
         roles["result_id"] = plain["response"]
     return roles
+
+
+def _are_fractions(column: pd.Series) -> bool:
+    """True for numbers with decimals, which name nobody."""
+    numbers = pd.to_numeric(column, errors="coerce")
+    return bool(numbers.notna().all() and (numbers % 1 != 0).any())
 
 
 def siblings(names: Iterable[object]) -> dict[str, list[str]]:
@@ -286,6 +310,10 @@ def paired(
     -------
     The roles, why the other id is what it is, and what only a person can tell
     """
+    if underscored(roles.get("result_id", "")) in TASKS and "query_id" in roles:
+        key = [roles[name] for name in ("rater_id", *PAIR) if name in roles]
+        if frame.duplicated(key).any():  # a task shows several results
+            roles = {ours: theirs for ours, theirs in roles.items() if ours != "result_id"}
     named_id = next((ours for ours in PAIR if ours in roles), None)
     if named_id is None or set(PAIR) <= set(roles):
         return roles, {}, ()

@@ -32,7 +32,27 @@ def preferences_of(table: Checked, tool: str = "") -> Inspection | None:
                 values = None if name in (one, other) else _values(frame[name], (one, other), ends)
                 if values is not None and _holds_items(frame, one, other):
                     return _inspected(table, tool, one, other, name, values)
+            people = [name for name in map(str, frame) if name not in (one, other) and _leans(frame[name])]
+            if len(people) > 1 and _holds_items(frame, one, other):
+                return _of_several(table, one, other, people)
     return None
+
+
+def _leans(column: pd.Series) -> bool:
+    """True where a column's answers lean to one of two sides: -1 to 1 or -2 to 2, both signs among them."""
+    values = set(pd.to_numeric(column, errors="coerce").dropna())
+    return values <= {-2.0, -1.0, 0.0, 1.0, 2.0} and bool(values) and min(values) < 0 < max(values)
+
+
+def _of_several(table: Checked, one: str, other: str, people: list[str]) -> Inspection:
+    """Preferences with a column for each person."""
+    return Inspection(
+        table.file,
+        "preferences",
+        f"answers of {count_of(len(people), 'person', 'people')} to which of two is better, a column each",
+        described({"result_id": one, OTHER: other}, "by its name"),
+        (f"write a row for each of {', '.join(people)}, with who answered (DataFrame.melt), and inspect that",),
+    )
 
 
 def _couples(names: list[str], ends: tuple[str, str]) -> list[tuple[str, str]]:

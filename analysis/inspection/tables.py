@@ -16,6 +16,7 @@ import pandas as pd
 
 from relstudy.analysis.inspection.answers import Answers, answers_of_columns, read_answers
 from relstudy.analysis.inspection.columns import (
+    NAMES,
     NO_ANSWER,
     PEOPLE,
     RATING_USES,
@@ -49,6 +50,8 @@ from relstudy.common.tables.meaning.summary_rows import is_total, totals
 from relstudy.common.tables.meaning.vote_counts import vote_columns
 from relstudy.mapping.scores.wide import is_no_system
 
+NOT_A_RATERS = (*WEAK, "gold", "gold_label", "gold_score", "mos", "dmos", "answer", "response", "choice")
+"""Names of ratings that hold something else where a rater's ratings stand under another."""
 MOST_READINGS = 5
 COORDINATES = {"x", "y", "z", "w", "h", "x1", "x2", "y1", "y2"}
 """Ends of names of columns that hold where something is."""
@@ -174,11 +177,21 @@ def _unknown(table: Checked, tool: str, roles: dict[str, str]) -> Inspection:
         f"a table of {count_of(len(table.frame), 'row')} "
         + (names_what if named else "that names no raters, queries or results that are known by their names"),
         (),
-        (f"its columns are {table.columns_shown()}",),
+        (f"its columns are {table.columns_shown()}", *_lists(table.frame)),
         questions=("which column is which, and who rated, if anybody did?",),
         draft=f"relstudy calibrate {shlex.quote(table.file)} -o out --columns "
         f"{shlex.quote(','.join(map(list_entry, entries)))}",
     )
+
+
+def _lists(frame: pd.DataFrame) -> list[str]:
+    """Columns of lists, as a sentence that says what to do with them; none where there are none."""
+    texts = {str(name): frame[name].astype("str").str.strip() for name in frame}
+    names = [name for name, text in texts.items() if text.str.fullmatch(r"\[.+,.+\]").all() and len(text)]
+    if not names:
+        return []
+    verb = "holds" if len(names) == 1 else "hold"
+    return [f"{listed(names)} {verb} lists: write a row for each of their entries (DataFrame.explode does)"]
 
 
 def _readings(table: Checked, roles: dict[str, str], tool: str) -> list[Inspection]:
@@ -219,7 +232,12 @@ def _readings_by_rater(
     frame = table.frame
     has_item = bool(set(PAIR) & set(roles))
     if has_item and "rating" in roles:
-        return [inspect_ratings(table, roles, tool)]
+        known = set(NAMES["rating"]).difference(NOT_A_RATERS)
+        others = [name for name, each in answers.items() if each.are_grades and underscored(name) in known]
+        return [
+            inspect_ratings(table, {**roles, "rating": name}, tool)
+            for name in dict.fromkeys([roles["rating"], *others])
+        ]
     if has_item:
         grades = [name for name, each in answers.items() if each.are_grades]
         only = "the only column that holds answers"

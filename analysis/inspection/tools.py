@@ -1,4 +1,4 @@
-"""Exports of other tools: Label Studio, Potato, Argilla, doccano, Quepid, Prolific, MTurk, surveys."""
+"""Exports of other tools: Label Studio, Potato, Argilla, doccano, Quepid, Prolific, MTurk, Toloka, surveys."""
 
 from __future__ import annotations
 
@@ -41,6 +41,11 @@ ABOUT_ANSWERS = (
 NO_ANSWERS = ("._spans", "._room", "._room_id", "_transcript")
 """The end of the names of such columns."""
 
+CROWDS = {
+    "MTurk": ("input.", "answer.", "workerid", "assignmentstatus", "batch results"),
+    "Toloka": ("input:", "output:", "assignment:worker_id", "assignment:status", "assignments"),
+}
+"""How names begin of what was shown and of what was chosen, the columns of workers and states, and what a file is."""
 NO_QUESTION = r"_DO(_|$)|_TEXT$|_(First Click|Last Click|Page Submit|Click Count)$"
 """Names of columns that say how a question was shown or how long it took."""
 
@@ -53,6 +58,8 @@ def tool_of(names: set[str]) -> str:
         return "Qualtrics"
     if {"assignmentid", "workerid"} <= names:
         return "MTurk"
+    if {"assignment:worker_id", "assignment:assignment_id"} <= names:
+        return "Toloka"
     if {"_worker_id", "_unit_id"} <= names:
         return "Appen"
     if {"annotation_id", "annotator"} <= names:
@@ -77,8 +84,8 @@ def inspect_export(table: Checked, tool: str) -> Inspection | None:
         return _prolific(table)
     if tool in SURVEYS:
         return _survey(table, tool)
-    if tool == "MTurk":
-        return _mturk(table)
+    if tool in CROWDS:
+        return _crowd(table, tool)
     if tool == "Quepid" and "rating" not in names and "rank" in names:
         return _quepid_snapshot(table)
     if {"query", "docid"} <= names and not (tool or names & {"qid", "score"}):
@@ -206,31 +213,35 @@ def _flattened(table: Checked) -> Inspection:
     )
 
 
-def _mturk(table: Checked) -> Inspection:
-    """One row an assignment; what was shown stands in Input.*, what was chosen in Answer.*."""
+def _crowd(table: Checked, tool: str) -> Inspection:
+    """One row an assignment; what was shown and what was chosen stand under names that begin so."""
+    shown, chosen, worker, state, what = CROWDS[tool]
     frame = table.frame
     names = [str(name) for name in frame]
     notes = []
-    status = column_called(frame, "assignmentstatus")
+    status = column_called(frame, state)
     rejected = 0 if status is None else int((frame[status].astype("str").str.casefold() == "rejected").sum())
     if rejected:
+        notes.append(f"{count_of(rejected, 'row')} of {status} Rejected: still in the table, so remove them or not")
+    golden = frame[[name for name in names if name.startswith("GOLDEN:")]]
+    if controls := int((golden.astype("str").apply(lambda column: column.str.strip()) != "").any(axis=1).sum()):
         notes.append(
-            f"{count_of(rejected, 'row')} of AssignmentStatus Rejected: still in the table, so remove them or not"
+            f"{count_of(controls, 'row')} of control tasks (GOLDEN): still in the table, so remove them or not"
         )
-    inputs = [name for name in names if name.casefold().startswith("input.")]
-    given = [name for name in names if name.casefold().startswith("answer.") and name != "Answer.taskAnswers"]
+    inputs = [name for name in names if name.casefold().startswith(shown)]
+    given = [name for name in names if name.casefold().startswith(chosen) and name != "Answer.taskAnswers"]
     labels = _labels_of(frame, given)
     of_labels = {name for columns in labels.values() for name in columns}
     answered = columns_of_answers(frame, [name for name in given if name not in of_labels])
-    roles = {"rater_id": str(column_called(frame, "workerid"))}
-    sentence = f"batch results of MTurk: {count_of(len(frame), 'assignment')}"
+    roles = {"rater_id": str(column_called(frame, worker))}
+    sentence = f"{what} of {tool}: {count_of(len(frame), 'assignment')}"
     if numbered := _numbered(inputs, given):
         notes.append(
             f"each assignment shows several items ({', '.join(numbered[:4])}, ...): make one row per item of the table "
             "before it is read"
         )
-        return Inspection(table.file, "MTurk", sentence, described(roles, "by its name"), tuple(notes))
-    by_name = roles_of(frame)
+        return Inspection(table.file, tool, sentence, described(roles, "by its name"), tuple(notes))
+    by_name = roles_of(frame[inputs])
     for ours, at in (("query_id", 0), ("result_id", -1)):
         if ours in by_name:
             roles[ours] = by_name[ours]
@@ -239,12 +250,12 @@ def _mturk(table: Checked) -> Inspection:
             which = "only" if len(inputs) == 1 else "last" if at else "first"
             notes.append(f"{inputs[at]} is taken for {ours}, being the {which} input: --columns names another")
     if "result_id" in roles and answered:
-        readings = [inspect_ratings(table, {**roles, "rating": name}, "MTurk") for name in answered]
+        readings = [inspect_ratings(table, {**roles, "rating": name}, tool) for name in answered]
         what = f"{sentence} with several answers ({', '.join(answered)})"
         return Inspection.of_several(table.file, readings, what, notes)
     if "result_id" in roles and labels:
-        return _choices_made(table, roles, "MTurk", labels, notes)
-    return Inspection(table.file, "MTurk", sentence, described(roles, "by its name"), tuple(notes))
+        return _choices_made(table, roles, tool, labels, notes)
+    return Inspection(table.file, tool, sentence, described(roles, "by its name"), tuple(notes))
 
 
 def _numbered(inputs: list[str], answers: list[str]) -> list[str]:

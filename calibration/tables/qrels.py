@@ -6,6 +6,7 @@ drawn."""
 from __future__ import annotations
 
 import io
+import itertools
 import os
 import re
 from collections.abc import Iterable
@@ -37,6 +38,8 @@ COMMENT = "#"
 DATASET = "irds:"
 """The prefix of the id of a data set of ir_datasets, as for PyTerrier."""
 NUMBER = re.compile(r"-?[\d.]+")
+ENOUGH = 1000
+"""Lines by which a file is known."""
 GRADE = re.compile(r"-?\d+")
 DECIMAL = re.compile(r"[01]?\.?\d*(e-?\d+)?", re.IGNORECASE)
 
@@ -49,10 +52,26 @@ def is_qrels(path: str | os.PathLike[str]) -> bool:
         return False
     try:
         with open_text(file, "utf-8-sig", errors="replace") as handle:
-            line = _first(handle)
+            lines = [_first(handle), *itertools.islice(handle, ENOUGH)]
     except BROKEN:
         return False  # whoever reads it says why it cannot be read
-    return _form(line) is not None
+    form = _form(lines[0])
+    return form is not None and not (form is QRELS and _are_votes(lines))
+
+
+def _are_votes(lines: list[str]) -> bool:
+    """True where the second field is a name and the same first and third come again with another grade: several people
+    rated them.
+
+    Examples
+    --------
+    >>> _are_votes(["1 q1-d1 ann 0", "1 q1-d2 ann 1"]), _are_votes(["q1 0 d1 0", "q1 0 d1 1"])
+    (True, False)
+    """
+    grades: dict[tuple[str, str], str] = {}
+    rows = [fields for line in lines if len(fields := line.split()) == len(QRELS)]
+    named = any(not NUMBER.fullmatch(field) and field != "Q0" for _, field, _, _ in rows)
+    return named and any(grades.setdefault((query, result), grade) != grade for query, _, result, grade in rows)
 
 
 def read_qrels(path: str | os.PathLike[str]) -> Checked:

@@ -22,9 +22,14 @@ NO_SYSTEM = ("rater_id", "query_id", "result_id", "rating", "judgment", "scale",
 def text_of(content: bytes) -> str:
     """The file's text, without lines of comments before the header."""
     text = content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
-    while text.startswith("#"):
-        text = text.partition("\n")[2]
+    while text.startswith(("#", '"#')):
+        text = text.partition("\n")[2].removeprefix("\ufeff")
     return text
+
+
+def number(text: str) -> float:
+    """A number, which may be a percentage."""
+    return float(text.removesuffix("%"))
 
 
 def numbered(header: list[str], place: int) -> str:
@@ -58,7 +63,7 @@ def ratings_of(content: bytes) -> dict[tuple[str, str, str], float | None]:
         if row.get("block") in ASIDE:
             continue
         key = (row["rater_id"], row["query_id"], row["result_id"])
-        rating = float(row["rating"]) if row["rating"] else None
+        rating = number(row["rating"]) if row["rating"] else None
         assert all(key), "a row without an id was read"
         assert ratings.get(key, rating) == rating, "a contradiction was read"
         ratings[key] = rating
@@ -82,7 +87,7 @@ def judgments_of(content: bytes) -> dict[Pair, float]:
     rows = rows_of(content)
     name = "judgment" if "judgment" in rows[0] else "rating"
     once = [dict(row) for row in dict.fromkeys(tuple(row.items()) for row in rows)]  # a row repeated exactly is one
-    return mean_by_pair(((row["query_id"], row["result_id"]), float(row[name])) for row in once if row[name])
+    return mean_by_pair(((row["query_id"], row["result_id"]), number(row[name])) for row in once if row[name])
 
 
 def scores_of(content: bytes) -> dict[str, dict[Pair, float]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 QUERIES = ("red lamp", "oak chair", "sofa bed")
 RESULTS = ("d1", "d2", "d3", "d4")
@@ -409,4 +410,80 @@ LAYOUTS = (
            table("image_id,center.x,center.y", [(f"im{n}", 3 * n % 50, 7 * n % 40) for n in range(12)]), "refused"),
     Layout("SimLex, a mean and its deviation", "simlex.csv",
            by_pair("{q},{d},A,{m},0.5", "word1,word2,POS,SimLex999,SD(SimLex)"), "asked", "judgments scores"),
+    Layout("Quepid, ratings in detail", "detail.csv",
+           by_pair("T,Shop,12,{q},{d},{n},title {d},{g}",
+                   "Team Name,Case Name,Case ID,Query Text,Doc ID,Doc Position,Title,Rating"),
+           "right", "judgments", JUDGED[:3], 12),
+    Layout("Elasticsearch, ranking evaluation", "rank_eval.json",
+           json.dumps({
+               "requests": [
+                   {"id": QUERIES[q], "request": {"query": {"match": {"text": QUERIES[q]}}},
+                    "ratings": [{"_index": "shop", "_id": RESULTS[d], "rating": grade(0, q, d)} for d in range(4)]}
+                   for q in range(3)
+               ],
+               "metric": {"dcg": {"k": 10}},
+           }), "right", "judgments", JUDGED[:3], 12),
+    Layout("Rated Ranking Evaluator", "ratings.json",
+           json.dumps({
+               "index": "shop",
+               "topics": [{"description": "all", "query_groups": [
+                   {"name": QUERIES[q], "queries": [{"template": "t.json", "placeholders": {"$query": QUERIES[q]}}],
+                    "relevant_documents": {RESULTS[d]: {"gain": grade(0, q, d)} for d in range(4)}}
+                   for q in range(3)
+               ]}],
+           }), "right", "judgments", JUDGED[:3], 12),
+    Layout("Toloka, assignments", "assignments.tsv",
+           by_rater("{q}\thttps://example.org/{d}.jpg\t{g}\t\ta{n}\t{r}\tAPPROVED",
+                    "INPUT:query\tINPUT:image\tOUTPUT:result\tGOLDEN:result\tASSIGNMENT:assignment_id\t"
+                    "ASSIGNMENT:worker_id\tASSIGNMENT:status"),
+           "right", "ratings", [("ann", "red lamp", "https://example.org/d1.jpg", 0)], 36),
+    Layout("jsPsych, a slider", "jspsych.csv",
+           by_rater("html-slider-response,{n},{g}0,812,<p>{q}</p>,{q},{d},{r}",
+                    "trial_type,trial_index,response,rt,stimulus,query,item,subject"),
+           "right", "ratings", [("ann", "red lamp", "d1", 0)], 36),
+    Layout("PsychoPy, a rating and its time", "psychopy.csv",
+           by_rater("{q},images/{d}.png,0,{n},{g},1.5,{r},1,2024-05-01_10h00,relevance,2023.1.1,60.0",
+                    "query,image_file,trials.thisRepN,trials.thisN,slider.response,slider.rt,participant,session,date,"
+                    "expName,psychopyVersion,frameRate"),
+           "right", "ratings", [("ann", "red lamp", "images/d1.png", 0)], 36),
+    Layout("Two pictures by their paths", "similarity.csv",
+           by_rater("{r},exp_trial,{n},{g},2.41,stim/{q}.png,stim/{d}.png",
+                    "prolific_id,exp_trial_type,trial_num,response,response_time,image1Path,image2Path"),
+           "right", "ratings", [("ann", "stim/red lamp.png", "stim/d1.png", 0)], 36),
+    Layout("TREC relevance feedback, labels of workers", "rf10.txt",
+           by_rater("2000{qn}\t{r}\tclueweb09-{d}\t-1\t{g}", "topicID\tworkerID\tdocID\tgold\tlabel"),
+           "right", "ratings", [("ann", "20001", "clueweb09-d1", 0)], 36),
+    Layout("Langfuse, scores", "scores.csv",
+           by_rater("s{n},2024-05-01T00:00:00Z,{qn}-{dn},relevance,ANNOTATION,{g},,{r}",
+                    "id,timestamp,traceId,name,source,value,comment,authorUserId"),
+           "right", "ratings", [("ann", "1-1", "1-1", 0)], 36),
+    Layout("Votes of workers without a header", "votes.tsv",
+           table("", [(r + 1, f"20{q}_clueweb09-{RESULTS[d]}", PEOPLE[r], grade(r, q, d)) for r, q, d in GIVEN], "\t"),
+           "refused"),
+    Layout("Lists of answers and of people in cells", "lists.tsv",
+           by_pair("{q}/{d}\t{q}\t[{a}, {b}, {c}]\t['ann', 'bob', 'cy']", "image_id\tquery\tscore_list\tworker_list"),
+           "refused"),
+    Layout("Records with a list of scores", "train_list.json",
+           json.dumps([
+               {"prompt_id": QUERIES[q], "img_path": f"sd/{RESULTS[d]}.png",
+                "total_score": [grade(r, q, d) for r in range(3)]} for q, d in PAIRS
+           ]), "refused"),
+    Layout("Preferences, a column a person", "leaning.csv",
+           table("query,left_image,right_image,annotator1,annotator2,annotator3",
+                 [(q, f"{a}.jpg", f"{b}.jpg", (n + k) % 5 - 2, (2 * n + k) % 5 - 2, (n * k) % 5 - 2)
+                  for n, q in enumerate(QUERIES) for k, (a, b) in enumerate(pairwise(RESULTS))]),
+           "refused"),
+    Layout("Two patches and a reference", "2afc.csv",
+           table("ref,p0,p1,judge", [(f"ref/{n}.png", f"p0/{n}.png", f"p1/{n}.png", n % 5 / 4) for n in range(12)]),
+           "refused"),
+    Layout("Rows of a page, under a task", "rows.csv",
+           by_rater("{r},{qn},10{qn},{dn},{g}", "user_id,task_id,query_id,row_id,relevance"), "asked", "ratings"),
+    Layout("Two ratings of a rater by known names", "two_ratings.tsv",
+           by_rater("{r}\t{q}\t{d}\t{g}\t{dn}", "annotator\tquery\turl\trelevance\tquality"),
+           "asked", "ratings ratings"),
+    Layout("Ground Truth, an output manifest", "manifest.jsonl",
+           "\n".join(
+               json.dumps({"source": f"{QUERIES[q]} / {RESULTS[d]}", "relevance": grade(0, q, d),
+                           "relevance-metadata": {"confidence": 0.9, "human-annotated": "yes"}}) for q, d in PAIRS
+           ) + "\n", "refused"),
 )  # fmt: skip

@@ -197,13 +197,13 @@ def test_mturk_crowd_elements(write: Write) -> None:
 
 def test_a_workers_remark_is_not_preferred_to_a_number(write: Write) -> None:
     path = write(
-        MTURK + "Input.query,Input.url,Answer.Feedback,Answer.relevance\n"
+        MTURK + "Input.query,Input.link,Answer.Feedback,Answer.relevance\n"
         "h,t,T,D,K,1,c,3,a1,w1,Submitted,x,y,9,100,lamp,u1,fine,3\n"
         "h,t,T,D,K,1,c,3,a2,w2,Submitted,x,y,9,100,lamp,u1,nice,1\n",
         "batch.csv",
     )
     assert [row[3] for row in read(path, "MTurk")] == [3, 1]
-    assert "Input.url is taken for result_id, being the last input: --columns names another" in str(inspect_file(path))
+    assert "Input.link is taken for result_id, being the last input: --columns names another" in str(inspect_file(path))
 
 
 def test_mturk_with_several_items_an_assignment_gets_no_command(write: Write) -> None:

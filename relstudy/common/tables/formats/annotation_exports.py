@@ -1,5 +1,5 @@
 """JSON exports of annotation tools as rows with the tool's own names of columns: Label Studio, Potato, Argilla,
-Prodigy, doccano, Quepid, and the Rated Ranking Evaluator.
+Prodigy, doccano, Quepid, the Rated Ranking Evaluator, and Elasticsearch's ranking evaluation.
 
 `--columns` then takes those names for relstudy's.
 """
@@ -182,6 +182,16 @@ def _ranked_evaluator(content: Record) -> Records:
     return Records("RRE", rows)
 
 
+def _rank_eval(content: Record) -> Records:
+    """Ratings of a request to Elasticsearch's or OpenSearch's ranking evaluation."""
+    rows = [
+        {"query": request.get("id"), "docid": each.get("_id"), "rating": each.get("rating")}
+        for request in objects(content["requests"])
+        for each in objects(request.get("ratings"))
+    ]
+    return Records("Elasticsearch", rows)
+
+
 def _quepid_book(content: Record) -> Records:
     """One row a judgement of a Quepid book."""
     rows, unrateable = [], 0
@@ -198,6 +208,7 @@ def _quepid_book(content: Record) -> Records:
 _BY_KEY: dict[str, Callable[[Record], Records]] = {
     "instance_id_to_label_to_value": _potato_state,
     "query_doc_pairs": _quepid_book,
+    "requests": _rank_eval,
     "topics": _ranked_evaluator,
 }
 """Files that are one object, by a key that only they have."""
