@@ -6,6 +6,7 @@
     python benchmarks/app.py --profile             # and what a page costs: CPU milliseconds and SQL statements
     python benchmarks/app.py --studies 20 --raters 200  # instead: so many studies in one host beside one study alone
     python benchmarks/app.py --media 300 --raters 300   # instead: raters alone, and beside so many who watch films
+    python benchmarks/app.py --answer 3 --raters 50     # instead: raters alone and beside the answer's computation
 
 Every rater has no think time: submits a page of four ratings on 1-5 and waits for the next page. Both are used as their
 own pages' scripts use them: ours is sent the form as study.js sends it, which asks for the next page in the answer and
@@ -30,6 +31,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import venv
 from collections import Counter
@@ -124,11 +126,13 @@ def our_folder(folder: Path, queries: int = QUERIES) -> Path:
     names = [f"q{i}" for i in range(queries)] + [f"r{i}" for i in range(RESULTS)]
     (folder / "collection.csv").write_text("item_id,kind,path\n" + "".join(f"{name},image,p.png\n" for name in names))
     pairs = [
-        f"q{query}-{result},q{query},r{result},image,unique\n"
+        f"q{query}-{result},q{query},r{result},image,unique,1.0\n"
         for query in range(queries)
         for result in range(4 * PAGES_PER_QUERY)
     ]
-    (folder / "pairs.csv").write_text("pair_id,query_id,result_id,paradigm,block\n" + "".join(pairs))
+    (folder / "pairs.csv").write_text(
+        "pair_id,query_id,result_id,paradigm,block,inclusion_probability\n" + "".join(pairs)
+    )
     (folder / "study.toml").write_text(
         '[study]\nid = "bench"\ntitle = "Bench"\n[entry]\nrules = ["open"]\njoins_per_address = 0\n'
         '[[blocks]]\nname = "unique"\npairs = "unique"\npairs_per_rater = "all"\n'
@@ -331,7 +335,7 @@ def film_folder(folder: Path) -> Path:
     with open(folder / "collection.csv", "a", encoding="utf-8") as items:
         items.write("film,video,film.mp4\n")
     with open(folder / "pairs.csv", "a", encoding="utf-8") as pairs:
-        pairs.write("film,q0,film,image,base\n")  # no block asks for it
+        pairs.write("film,q0,film,image,base,1.0\n")  # no block asks for it
     return folder
 
 
@@ -382,6 +386,55 @@ def compare_media(viewers: int, raters: int, seconds: float, processes: Processe
     shutil.rmtree(work, ignore_errors=True)
 
 
+@contextlib.contextmanager
+def computing_answers(folder: Path, url: str) -> Iterator[list[float]]:
+    """The answer computed again and again until the block ends; the seconds that each took."""
+    draw = np.random.default_rng(0)
+    (folder / "scores").mkdir()
+    for name in ("one", "other"):
+        rows = [f"{name},q{q},r{r},{draw.normal():.4f}\n" for q in range(QUERIES) for r in range(RESULTS)]
+        (folder / "scores" / f"{name}.csv").write_text("system,query_id,result_id,score\n" + "".join(rows))
+    seconds: list[float] = []
+    ended = threading.Event()
+    command = [sys.executable, "-m", "relstudy", "status", str(folder), "--answer", "--json"]
+
+    def compute() -> None:
+        while not ended.wait(1):
+            began = time.monotonic()
+            done = subprocess.run(command, env={**os.environ, "DATABASE_URL": url}, capture_output=True, text=True)
+            if done.returncode == 0 and "No answer yet" not in done.stdout:
+                seconds.append(time.monotonic() - began)
+
+    thread = threading.Thread(target=compute)
+    thread.start()
+    yield seconds
+    ended.set()
+    thread.join()
+
+
+def compare_answer(turns: int, raters: int, seconds: float, processes: Processes, cluster: Any) -> None:
+    """Raters alone and while the answer is computed, in turns, on both databases."""
+    work = Path(tempfile.mkdtemp(prefix="relstudy-bench-"))
+    head = f"{'served':36}{'raters':>7}{'ratings/s':>11}{'p50 s':>9}{'p95 s':>9}{'errors':>8}{'lost':>6}"
+    print(f"{head}{'answers':>9}{'s':>7}")
+    for turn in range(turns):
+        for database in ("SQLite", *(["PostgreSQL"] if cluster is not None else [])):
+            for beside in (False, True):
+                folder = our_folder(work / f"{database}{turn}{beside}")
+                url = f"sqlite:///{folder / 'study.db'}" if database == "SQLite" else cluster.new_database()
+                with computing_answers(folder, url) if beside else contextlib.nullcontext([]) as took:
+                    row = measure_ours(folder, url, raters, seconds, processes)
+                name = f"{database}, {'beside the answer' if beside else 'alone'}"
+                each = f"{np.mean(took):.1f}" if took else "–"
+                print(
+                    f"{name:36}{raters:>7}{row['ratings_per_second']:>11.1f}{row['p50']:>9.3f}{row['p95']:>9.3f}"
+                    f"{row['errors']:>8}{row['lost']:>6}{len(took):>9}{each:>7}",
+                    flush=True,
+                )
+    print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
+    shutil.rmtree(work, ignore_errors=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--raters", type=int, nargs="+", default=[50, 200])
@@ -397,6 +450,9 @@ def main() -> None:
     parser.add_argument("--studies", type=int, default=0, help="so many in one host beside one alone, and nothing else")
     parser.add_argument(
         "--media", type=int, default=0, help="so many viewers of a film beside raters, and nothing else"
+    )
+    parser.add_argument(
+        "--answer", type=int, default=0, metavar="TURNS", help="raters alone and beside the answer, and nothing else"
     )
     parser.add_argument("--profile", action="store_true", help="print CPU milliseconds and SQL statements a page too")
     options = parser.parse_args()
@@ -419,6 +475,9 @@ def main() -> None:
         cluster = Cluster(binaries, fsync=True)
     rows: list[dict[str, Any]] = []
     try:
+        if options.answer:
+            compare_answer(options.answer, options.raters[0], options.seconds, processes, cluster)
+            return
         for raters in options.raters:
             if "potato" not in options.without:
                 program = potato_program(options.peer_venv)

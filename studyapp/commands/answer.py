@@ -34,10 +34,11 @@ from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.audit_log import record_command
 from relstudy.studyapp.monitoring.export import ratings_in_parts
 from relstudy.studyapp.monitoring.kept_answer import ANSWER, KeptAnswer, computing, page_of
+from relstudy.studyapp.monitoring.status import seconds_per_rating
 
 WORK = "work"
 """The folder in which ratings and judgments lie while the answer is computed."""
-LOWER = 10
+LOWER = 19
 """By how much a process that computes is nicer than those that raters wait for."""
 
 
@@ -74,7 +75,7 @@ def compute_answer(folder: Path) -> KeptAnswer:
         else:
             write_text(html_of(page, part=True), page_of(folder))
         earlier = () if before is None else tuple(each for each in before.widths if each[0] < found.ratings)
-        found = replace(found, widths=(*earlier, *found.widths))
+        found = replace(found, widths=(*earlier, *found.widths), seconds=seconds_per_rating(store))
         found.write(folder)
         if before is None or (before.ratings, before.headline) != (found.ratings, found.headline):
             with store.write() as connection:

@@ -40,6 +40,7 @@ class KeptAnswer:
     settled : whether the study can stop
     hidden : whether figures are withheld until then (looks.blind)
     widths : ratings, and half the width of the interval of the leading difference, at this and earlier answers
+    seconds : that a rating takes, the median of the latest; None while there are few
     """
 
     at: str
@@ -50,11 +51,22 @@ class KeptAnswer:
     settled: bool = False
     hidden: bool = False
     widths: tuple[tuple[int, float], ...] = field(default=())
+    seconds: float | None = None
 
     @property
     def fraction(self) -> float:
         """Share of the answers wanted that were in; 0 where looks are not planned."""
         return 0.0 if self.look is None else float(self.look["fraction"])
+
+    @property
+    def to_go(self) -> int:
+        """How many of the answers wanted are still to come; 0 where looks are not planned, or the study can stop."""
+        return 0 if self.look is None or self.settled else int(self.look["wanted"]) - int(self.look["answers"])
+
+    @property
+    def hours(self) -> float | None:
+        """Hours of people's time that these take; None while it is not known how long a rating takes."""
+        return None if self.seconds is None else self.to_go * self.seconds / 3600
 
     @classmethod
     def of(cls, folder: Path) -> KeptAnswer | None:

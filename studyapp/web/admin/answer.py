@@ -82,14 +82,19 @@ def page() -> ResponseReturnValue:
 
 
 def _computed(kept: KeptAnswer) -> str:
-    """When it was computed, from how much, at which look."""
+    """When it was computed, from how much, at which look, and what it takes to go on to the planned end."""
     texts, look = current_site().texts, kept.look
     at = moment(datetime.fromisoformat(kept.at).timestamp(), "%Y-%m-%d %H:%M")
     said = texts("admin.answer.at", at=at, ratings=thousands(kept.ratings))
     if look is None:
         return said
     share = f"{100 * kept.fraction:.0f}"
-    return f"{said} " + texts("admin.answer.look", number=look["number"], planned=look["planned"], share=share)
+    said += " " + texts("admin.answer.look", number=look["number"], planned=look["planned"], share=share)
+    if not kept.to_go:
+        return said
+    if kept.hours is None:
+        return f"{said} " + texts("admin.answer.left", answers=thousands(kept.to_go))
+    return f"{said} " + texts("admin.answer.hours", answers=thousands(kept.to_go), hours=f"{kept.hours:,.1f}")
 
 
 def _widths(kept: KeptAnswer | None) -> Markup | None:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -69,6 +70,24 @@ def test_each_answer_keeps_how_wide_its_interval_was_and_the_end_is_said(folder)
     ratings, widths = zip(*found.widths, strict=True)
     assert ratings == (102, 204, 306) and all(0 < width < 1 for width in widths)
     assert found.headline == "Use good: it is ahead of bad." and looks(folder)["ratings"].tolist() == [102, 204, 306]
+
+
+def test_what_it_takes_to_go_on_is_said_where_the_answer_is(tmp_path):
+    folder = made(tmp_path / "live", alike=True)
+    rated(folder, 1)
+    found = compute_answer(folder)
+    look = found.look or {}
+    assert found.to_go == look["wanted"] - look["answers"] > 0
+    said = f"To the planned end {found.to_go:,} answers are still to come"
+    page = signed_in(folder).get("/admin/answer").text
+    if found.hours is None:
+        assert f"{said}." in page
+    timed = replace(found, seconds=7.2)
+    timed.write(folder)
+    assert timed.hours == pytest.approx(found.to_go * 0.002)
+    assert f"{said}, about {timed.hours:,.1f} hours" in signed_in(folder).get("/admin/answer").text
+    assert replace(found, settled=True).to_go == 0
+    assert said in succeeds("status", folder, "--answer").output
 
 
 def test_before_there_are_ratings_it_says_so(folder):
