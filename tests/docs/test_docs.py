@@ -139,6 +139,7 @@ def test_the_reference_documents_every_public_name_and_nothing_else(site: Path) 
         "hashing.html",
         "layouts.html",
         "options.html",
+        "reading-tables.html",
         "study-toml.html",
     ]
 
@@ -246,6 +247,7 @@ def run_python(page: str) -> None:
         "docs/reference/api.md",
         "docs/how-to/work-in-a-notebook.md",
         "docs/how-to/coming-from-elsewhere.md",
+        "docs/how-to/coming-from-panels.md",
     ],
 )
 def test_the_python_of_the_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,7 +62,7 @@ def test_the_paper_s_tables_on_tifa160_are_those_of_the_page(
     main()
     number = re.compile(r"[−-]?\d+\.\d+")
     printed = [line.split() for line in capsys.readouterr().out.splitlines() if line.strip()]
-    page = (ROOT / "docs" / "how-to" / "public-human-data.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "evidence" / "public-human-data.md").read_text(encoding="utf-8")
     shown = [line.split() for line in page[page.index("tifa160: 3,995 ratings") :].splitlines() if line.strip()]
     for one, other in zip(printed, shown, strict=False):
         words, figures = [], []
