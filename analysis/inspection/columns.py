@@ -312,7 +312,7 @@ def paired(
     """
     if underscored(roles.get("result_id", "")) in TASKS and "query_id" in roles:
         key = [roles[name] for name in ("rater_id", *PAIR) if name in roles]
-        if frame.duplicated(key).any():  # a task shows several results
+        if frame.drop_duplicates().duplicated(key).any():  # a task shows several results
             roles = {ours: theirs for ours, theirs in roles.items() if ours != "result_id"}
     named_id = next((ours for ours in PAIR if ours in roles), None)
     if named_id is None or set(PAIR) <= set(roles):
@@ -320,6 +320,7 @@ def paired(
     other, item = next(name for name in PAIR if name != named_id), roles[named_id]
     key = [roles[name] for name in ("rater_id", named_id) if name in roles]
     filled = frame if rating is None else frame[frame[rating].astype("str").str.strip() != ""]
+    filled = filled.drop_duplicates()  # a row that stands twice is read as one
     if not filled.duplicated(key).any():
         return {**roles, other: item}, {}, ()
     words, numbers = [], []

@@ -1,4 +1,4 @@
-"""The ten splits of docs/hashing.md, smaller."""
+"""The ten splits of docs/hashing-encoders.md, smaller."""
 
 from __future__ import annotations
 

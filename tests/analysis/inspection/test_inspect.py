@@ -256,6 +256,12 @@ def test_a_property_beside_a_grade_is_no_rater_and_no_system(write: Write, colum
     assert grades in ("relevance", "grade", "stars", "points")
 
 
+def test_a_row_that_stands_twice_asks_nothing(write: Write) -> None:
+    rows = [f"t{task},{worker},{(task + extra) % 3}" for task in range(4) for extra, worker in enumerate("abc")]
+    path = write("\n".join(["task,worker,label", *rows, rows[-1]]) + "\n")
+    assert not inspect_file(path).questions
+
+
 def test_a_pair_that_stands_twice_is_never_scores(write: Write) -> None:
     rows = [f"q{number % 5},d{number % 5},{number % 3}" for number in range(20)]
     inspection = inspect_file(write("\n".join(["query_id,result_id,bm25", *rows])))

@@ -78,7 +78,7 @@ def visitor(host: tuple[Any, SetUp, Path]) -> Visitor:
 def test_only_who_has_the_link_sets_up_studies(host):
     app, key, folder = host
     stranger = Visitor(app)
-    for address in ("/start/", "/start/check", f"/start/{key.key[:-1]}x"):
+    for address in ("/start/", "/start/check", f"/start/{key.key[:-1]}", f"/start/{key.key}x"):
         assert "Please open the whole link" in stranger.get(address).text and stranger.status == 403
     stranger.post("/start/", files=[(io.BytesIO(TABLE.encode()), "a.csv")])
     assert stranger.status == 403
