@@ -238,9 +238,8 @@ class Layout:
 
         start = np.array([np.log(1 / len(free)), *np.full(len(free) - 1, len(free) ** -0.5)])
         bounds = [(np.log(LEAST_SHARE), 2.0), *[(0.0, 10.0)] * (len(free) - 1)]
-        for _ in range(
-            3
-        ):  # the slope by a standard deviation is 0 at 0, though the variance's may lead away from there
+        # the slope by a standard deviation is 0 at 0, though that by the variance may lead away from there
+        for _ in range(3):
             part = minimize(deviance, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-14}).x
             variances[free] = [np.exp(part[0]), *(part[1:] ** 2)]
             away = (part < 1e-4) & (self.parts(variances)[2].sum(axis=0)[free] < 0)

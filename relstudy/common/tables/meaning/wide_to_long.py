@@ -59,13 +59,14 @@ def items_in_wording(table: Checked) -> dict[str, tuple[str, str]]:
     >>> table = Checked(pd.DataFrame(columns=["id", "How good? [red lamp | d1]"]), "survey.csv")
     >>> items_in_wording(table)
     {'How good? [red lamp | d1]': ('red lamp', 'd1')}
-    >>> items_in_wording(Checked(pd.DataFrame(columns=["id", "red lamp | d1"]), "survey.csv"))
+    >>> items_in_wording(Checked(pd.DataFrame(columns=["min / s", "red lamp | d1"]), "survey.csv"))
     {'red lamp | d1': ('red lamp', 'd1')}
     """
     items = {}
     for name in map(str, table.frame):
         brackets = re.search(r"\[(.+)\]", name)
-        text = table.wording.get(name) or (brackets[1] if brackets else name)
+        # a name alone may have a slash for other reasons, as "Duration (min / s)"
+        text = table.wording.get(name) or (brackets[1] if brackets else name.replace(" / ", "/"))
         parts = re.split(r"\s+(?:\||/|->|→|::)\s+", text.rsplit(" - ")[-1])
         if len(parts) == 2 and all(parts):
             items[name] = (parts[0].strip(), parts[1].strip())
