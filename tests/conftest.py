@@ -77,6 +77,7 @@ class OnlyModulesWithExamples:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(OnlyModulesWithExamples())
+    os.nice = lambda step: 0  # a command that gives way to others would do so for all tests after it, too
 
 
 def pytest_collection_finish() -> None:
