@@ -101,8 +101,8 @@ def status(folder: Path, options: StatusOptions, as_json: bool) -> None:
         for sentence in (found.headline, *found.sentences):
             click.echo(sentence)
         if found.to_go:
-            hours = "" if found.hours is None else f", about {found.hours:,.1f} hours of raters' time"
-            click.echo(f"To the planned end {found.to_go:,} answers are still to come{hours}.")
+            hours = "" if found.hours is None else f": about {found.hours:,.1f} hours of raters' time"
+            click.echo(f"{found.to_go:,} answers remain until the planned end{hours}.")
         click.echo()
     print_progress(study.title, now)
     for sentence in unused_pairs_sentences(now.not_shown):

@@ -316,10 +316,8 @@ ENGLISH: dict[str, str] = {
     ),
     "admin.answer.at": "Computed on {at} (UTC) from {ratings} ratings.",
     "admin.answer.look": "Look {number} of {planned}: {share} % of the answers wanted are in.",
-    "admin.answer.left": "To the planned end {answers} answers are still to come.",
-    "admin.answer.hours": (
-        "To the planned end {answers} answers are still to come, about {hours} hours of raters' time."
-    ),
+    "admin.answer.left": "{answers} answers remain until the planned end.",
+    "admin.answer.hours": ("{answers} answers remain until the planned end: about {hours} hours of raters' time."),
     "admin.answer.compute": "Compute the answer now",
     "admin.answer.counts": "With new ratings it counts as a look.",
     "admin.answer.computing": "The answer is being computed. This page shows it when it is there.",

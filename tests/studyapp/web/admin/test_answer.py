@@ -78,14 +78,14 @@ def test_what_it_takes_to_go_on_is_said_where_the_answer_is(tmp_path):
     found = compute_answer(folder)
     look = found.look or {}
     assert found.to_go == look["wanted"] - look["answers"] > 0
-    said = f"To the planned end {found.to_go:,} answers are still to come"
+    said = f"{found.to_go:,} answers remain until the planned end"
     page = signed_in(folder).get("/admin/answer").text
     if found.hours is None:
         assert f"{said}." in page
     timed = replace(found, seconds=7.2)
     timed.write(folder)
     assert timed.hours == pytest.approx(found.to_go * 0.002)
-    assert f"{said}, about {timed.hours:,.1f} hours" in signed_in(folder).get("/admin/answer").text
+    assert f"{said}: about {timed.hours:,.1f} hours" in signed_in(folder).get("/admin/answer").text
     assert replace(found, settled=True).to_go == 0
     assert said in succeeds("status", folder, "--answer").output
 
