@@ -72,7 +72,7 @@ class Looks:
         known = [name for name in (*PAIR, "n_ratings") if name in frame]
         state = hashlib.sha256(frame[known].sort_values(known).to_csv(index=False).encode()).hexdigest()[:16]
         given = pd.to_numeric(frame["n_ratings"], errors="coerce").sum() if "n_ratings" in frame else len(frame)
-        return cls(log, rows, state, int(given), _planned(study, rows, state))
+        return cls(log, rows, state, int(given), _planned(study, rows, state, int(given)))
 
     @classmethod
     def beside(cls, study: StudyTables) -> Looks | None:
@@ -133,7 +133,7 @@ class Looks:
         return looked
 
 
-def _planned(study: StudyTables, rows: pd.DataFrame, state: str) -> Look | None:
+def _planned(study: StudyTables, rows: pd.DataFrame, state: str, ratings: int) -> Look | None:
     """This look with its bound; None where none are planned, or how far the study is cannot be told."""
     plan = study.decision.looks
     progress = None if plan is None else _answers(study, plan)
@@ -145,8 +145,9 @@ def _planned(study: StudyTables, rows: pd.DataFrame, state: str) -> Look | None:
     before = rows[: int(here.argmax()) if here.any() else len(rows)]
     # looks of before the plan had no bound of their own, and were tested as if each were alone
     bounds = before["bound"].fillna(float(ndtri(1 - plan.error / 2))).tolist()
-    most = max(float(before["ratings"].max()), 1.0) if len(before) else 1.0
-    fractions = before["fraction"].fillna(now * (before["ratings"] / most).clip(upper=1.0)).cummax().tolist()
+    # of looks of before the plan, and of before a further round whose answers are wanted too
+    by_ratings = now * (before["ratings"] / max(ratings, 1)).clip(upper=1.0)
+    fractions = before["fraction"].where(before["fraction"] <= now, by_ratings).cummax().tolist()
     kept = rows.loc[here, "bound"].dropna()
     bound = float(kept.iloc[0]) if len(kept) else next_bound([*fractions, now], bounds, plan.error, plan.rule)
     return Look(plan.planned, answers, wanted, plan.error, plan.rule, (*fractions, now), (*bounds, bound), plan.blind)

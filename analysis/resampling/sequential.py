@@ -8,6 +8,7 @@ and Turnbull 2000, chapters 7 and 19; Armitage, McPherson and Rowe 1969 for look
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 from scipy.optimize import brentq
@@ -176,6 +177,12 @@ def _walked(fractions: Sequence[float], bounds: Sequence[float]) -> _Walk:
     return walk
 
 
+@cache
+def _quadrature() -> tuple[np.ndarray, np.ndarray]:
+    """Gauss-Legendre nodes between -1 and 1, and their weights, float [NODES] each."""
+    return np.polynomial.legendre.leggauss(NODES)  # 40 ms
+
+
 class _Walk:
     """The sum of the information so far, where no bound was crossed: density at the nodes of a quadrature."""
 
@@ -209,7 +216,7 @@ class _Walk:
 
     def after(self, fraction: float, bound: float, drift: float = 0.0) -> _Walk:
         """The walk after a look."""
-        nodes, weights = np.polynomial.legendre.leggauss(NODES)
+        nodes, weights = _quadrature()
         end, step = min(bound, FARTHEST) * np.sqrt(fraction), np.sqrt(fraction - self.at)
         place = end * nodes
         away = (place[:, None] - self.place - drift * (fraction - self.at)) / step

@@ -187,6 +187,23 @@ def test_planned_looks_are_held_to_bounds(tmp_path):
 
 
 @pytest.mark.slow
+def test_pairs_of_a_further_round_leave_the_bounds_of_new_ratings_open(tmp_path):
+    """As many pairs again: half of the answers wanted are in, where an earlier look had two thirds of fewer."""
+    folder = Path(shutil.copytree(ROOT / "data" / "example", tmp_path / "ex"))
+    (folder / "study.toml").write_text((folder / "study.toml").read_text() + "[looks]\nplanned = 3\n")
+    rated(folder, 1000)
+    first = json.loads(succeeds("score", folder, "--replicates", 50, "--json").stdout)["verdict"]["look"]
+    pairs = pd.read_csv(folder / "pairs.csv")
+    more = pairs[pairs["block"] != "base"].copy()
+    more["pair_id"], more["query_id"] = "more" + more["pair_id"], "more" + more["query_id"]
+    pd.concat([pairs, more]).to_csv(folder / "pairs.csv", index=False)
+    rated(folder, 1264)
+    second = json.loads(succeeds("score", folder, "--replicates", 50, "--json").stdout)["verdict"]["look"]
+    assert second["fraction"] == 0.5 < first["fraction"] and second["wanted"] == 2 * first["wanted"]
+    assert second["bound"] == pytest.approx(next_bound([first["answers"] / 2144, 0.5], [first["bound"]]), abs=0.1)
+
+
+@pytest.mark.slow
 def test_a_look_at_the_base_block_alone_says_nothing_of_chances(tmp_path):
     folder = Path(shutil.copytree(ROOT / "data" / "example", tmp_path / "ex"))
     (folder / "study.toml").write_text((folder / "study.toml").read_text() + "[looks]\nplanned = 3\n")
