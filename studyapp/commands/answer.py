@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import os
+import shlex
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
+from typing import get_args
 
 import pandas as pd
 
@@ -23,7 +27,7 @@ from relstudy.calibration import pipeline
 from relstudy.calibration.tables.decision import LookPlan
 from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.files import write_text
+from relstudy.common.runtime.files import whole_files, write_text
 from relstudy.common.tables.formats.table_files import read_table, write_parts
 from relstudy.common.tables.meaning.study_folder import answers_file, is_side_by_side
 from relstudy.studyapp.assignment.versions import read_state, write_state
@@ -35,6 +39,8 @@ from relstudy.studyapp.monitoring.audit_log import record_command
 from relstudy.studyapp.monitoring.export import ratings_in_parts
 from relstudy.studyapp.monitoring.kept_answer import ANSWER, KeptAnswer, computing, page_of
 from relstudy.studyapp.monitoring.status import seconds_per_rating
+from relstudy.studyapp.sampling.judge_round import draw_judge_round
+from relstudy.studyapp.sampling.options import JudgeRoundOptions, Paradigm
 
 WORK = "work"
 """The folder in which ratings and judgments lie while the answer is computed."""
@@ -130,7 +136,10 @@ def _answer(folder: Path, work: Path, found: KeptAnswer) -> tuple[KeptAnswer, Pa
         models = answers_of_study(answers, work / "judgments.csv")
         return replace(found, headline=models.headline), answers_page(answers, work / "judgments.csv"), None
     run, plan = answer_of_study(folder, work / "judgments.csv")
-    return _of_run(run, found), _page(run, folder), plan
+    said = _of_run(run, found)
+    if not said.hidden:
+        said = replace(said, next_round=_next_round(run, plan, folder, work / "judgments.csv"))
+    return said, _page(run, folder), plan
 
 
 def _of_run(run: ScoringRun, found: KeptAnswer) -> KeptAnswer:
@@ -150,6 +159,38 @@ def _width(run: ScoringRun, ratings: int) -> tuple[tuple[int, float], ...]:
     if compared is None or compared.difference.low is None or compared.difference.high is None:
         return ()
     return ((ratings, (compared.difference.high - compared.difference.low) / 2),)
+
+
+def _next_round(run: ScoringRun, plan: LookPlan | None, folder: Path, judgments: Path) -> str:
+    """The further round by a judge that is to narrow an interval most, with its command.
+
+    It has as many pairs as lie between two planned looks. Empty where no judge can shape one.
+    """
+    look = run.look
+    if plan is None or look is None or run.verdict.settled or look.answers >= look.wanted:
+        return ""
+    between = min(look.wanted / plan.planned, look.wanted - look.answers)
+    pairs, aim = math.ceil(between / plan.ratings_per_pair), run.result.primary.index.name
+    found: list[tuple[float, str]] = []
+    for judge, paradigm in product(whole_files(folder / "judges", "*.csv"), get_args(Paradigm)):
+        options = JudgeRoundOptions(judge, pairs=pairs, aim=aim, paradigm=paradigm, judgments=judgments)
+        try:
+            widths = draw_judge_round(folder, options).widths
+        except RelstudyError:  # the command would refuse it, too
+            continue
+        stated = ["--judge", judge.stem, "--pairs", str(pairs), "--aim", aim, "--paradigm", paradigm]
+        command = shlex.join(["relstudy", "sample", str(folder), "--next", *stated])
+        found += [
+            (
+                each.expected / each.as_before,
+                f"The next {pairs:,} pairs tell most where judge {judge.stem} is least sure: with its help, expect an "
+                f"interval of {each.system} {each.expected:.3f} wide, against {each.as_before:.3f} with pairs drawn as "
+                f"before. Draw them with: {command}",
+            )
+            for each in widths
+            if each.as_before and each.expected
+        ]
+    return min(found, default=(1.0, ""))[1]
 
 
 def _page(run: ScoringRun, folder: Path) -> Page:

@@ -41,6 +41,7 @@ class KeptAnswer:
     hidden : whether figures are withheld until then (looks.blind)
     widths : ratings, and half the width of the interval of the leading difference, at this and earlier answers
     seconds : that a rating takes, the median of the latest; None while there are few
+    next_round : where further ratings tell most, and what that saves; empty where nothing is known of it
     """
 
     at: str
@@ -52,6 +53,7 @@ class KeptAnswer:
     hidden: bool = False
     widths: tuple[tuple[int, float], ...] = field(default=())
     seconds: float | None = None
+    next_round: str = ""
 
     @property
     def fraction(self) -> float:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import sys
@@ -11,11 +14,13 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 
 from relstudy.calibration.tables.decision import LookPlan
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.assignment.versions import read_state
 from relstudy.studyapp.commands.answer import compute_answer
 from relstudy.studyapp.config.accounts import make_token
@@ -27,7 +32,7 @@ from relstudy.studyapp.web.admin.access import set_password
 from relstudy.studyapp.web.app import create_app
 from tests.commands import relstudy, succeeds
 from tests.studyapp.browse import Browser
-from tests.studyapp.live_study import made, rated
+from tests.studyapp.live_study import TOML, made, rated
 
 PASSWORD = "a long enough password"
 pytestmark = pytest.mark.slow
@@ -88,6 +93,48 @@ def test_what_it_takes_to_go_on_is_said_where_the_answer_is(tmp_path):
     assert f"{said}: about {timed.hours:,.1f} hours" in signed_in(folder).get("/admin/answer").text
     assert replace(found, settled=True).to_go == 0
     assert said in succeeds("status", folder, "--answer").output
+
+
+def test_where_a_judge_is_least_sure_the_next_pairs_tell_most(tmp_path):
+    """The sentence is there while answers are to come and a judge has graded; its command runs as it is printed."""
+    folder, draw = tmp_path / "live", np.random.default_rng(5)
+    (folder / "scores").mkdir(parents=True)
+    (folder / "judges").mkdir()
+    grades = draw.permutation(np.tile([1, 2, 2, 3, 4, 5], 6))
+    names = [f"i{number:02}" for number in range(len(grades))]
+    texts = [f"This is of grade {grade}." for grade in grades]
+    pd.DataFrame({"item_id": names, "kind": "text", "text": texts}).to_csv(folder / "collection.csv", index=False)
+    every = [(query, result) for query in names for result in names if query != result]
+    pairs = pd.DataFrame(every, columns=["query_id", "result_id"])
+    truth = pairs["result_id"].map(dict(zip(names, grades, strict=True)))
+    for name in ("one", "two"):
+        scores = pairs.assign(system=name, score=truth + draw.normal(0, 2, len(pairs)))
+        scores.to_csv(folder / "scores" / f"{name}.csv", index=False)
+    judge = (truth + draw.normal(0, 1, len(pairs))).round().clip(1, 5)
+    pairs.assign(rating=judge).to_csv(folder / "judges" / "model.csv", index=False)
+    blocks = TOML.format(each=84).split("[[blocks]]")
+    (folder / "study.toml").write_text("[[blocks]]".join([blocks[0], blocks[2]]).replace("same_query", "pearson"))
+    succeeds("sample", folder, "--systems", "one.csv,two.csv", "--text-queries", 24, "--results", 7, "--base", 0)
+    prepare(folder, Store.of_study(folder))
+    rated(folder, 1)
+
+    found = compute_answer(folder)
+    said = re.fullmatch(
+        r"The next (\d+) pairs tell most where judge model is least sure: with its help, expect an interval of \w+ "
+        r"([\d.]+) wide, against ([\d.]+) with pairs drawn as before. Draw them with: relstudy (.*)",
+        found.next_round,
+    )
+    assert said is not None, found
+    assert int(said[1]) == np.ceil((found.look or {})["wanted"] / 4) and float(said[2]) < float(said[3])
+    assert found.next_round in succeeds("status", folder, "--answer").output
+    assert found.next_round in html.unescape(signed_in(folder).get("/admin/answer").text)
+    for command in ("export", "calibrate"):
+        succeeds(command, folder)
+    before = len(pd.read_csv(folder / "pairs.csv"))
+    succeeds(*shlex.split(said[4]))
+    assert len(pd.read_csv(folder / "pairs.csv")) == pytest.approx(before + int(said[1]), rel=0.1)
+    (folder / "judges" / "model.csv").unlink()
+    assert compute_answer(folder).next_round == ""
 
 
 def test_before_there_are_ratings_it_says_so(folder):
