@@ -14,9 +14,9 @@ DEEP = ("dsh", "dsh-dispersed", "m-dsh")
 
 
 def hashing_indices() -> str:
-    """The encoders of docs/hashing-figures.md."""
+    """The encoders of docs/evidence/hashing.md."""
     head, *lines = [
-        re.split(r"\s{2,}", line) for line in printed("hashing-figures.md", "Pearson, people [95% interval]")
+        re.split(r"\s{2,}", line) for line in printed("evidence/hashing.md", "Pearson, people [95% interval]")
     ]
     rows = [line for line in lines if len(line) == len(head)]
     values = {title: [float(row[n].split()[0]) for row in rows] for n, title in enumerate(head) if n}

@@ -34,7 +34,7 @@ RUN = [
     "docs/how-to/calibrate-and-fit.md",
     "docs/how-to/score-a-new-system.md",
     "docs/report.md",
-    "docs/differences.md",
+    "docs/evidence/differences.md",
     "docs/hashing.md",
     *FILES,
 ]

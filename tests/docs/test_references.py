@@ -1,4 +1,4 @@
-"""Every source that the code cites stands in full in docs/references.md."""
+"""Every source that the code cites stands in full in docs/evidence/references.md."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_what_a_citation_is() -> None:
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_every_source_that_the_code_cites_is_on_the_page_of_references(folder: str) -> None:
-    known = named((ROOT / "docs" / "references.md").read_text(encoding="utf-8"))
+    known = named((ROOT / "docs" / "evidence" / "references.md").read_text(encoding="utf-8"))
     missing = {
         f"{path.relative_to(ROOT)}: {each}"
         for path in sorted((ROOT / folder).rglob("*.py"))
@@ -52,7 +52,7 @@ BOOK = r"\*[^*]+\*\.\s+[A-Z][\w ,]+\."  # a title, and its publisher
 
 
 def test_each_source_has_an_address_or_where_it_was_printed() -> None:
-    page = (ROOT / "docs" / "references.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "evidence" / "references.md").read_text(encoding="utf-8")
     entries = re.split(r"\n(?=\*\*)", page)[1:]
     assert len(entries) > 30
     for entry in entries:
