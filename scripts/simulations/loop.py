@@ -318,9 +318,10 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("--queries", type=int, default=100)
     parser.add_argument("--looks", type=int, default=5)
     parser.add_argument("--effect", type=float, default=0.3, help="in standard deviations of a query")
+    parser.add_argument("--noise", type=float, help="of the worse system, in place of --effect")
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS)
     given = parser.parse_args(argv)
-    worse = worse_noise(given.effect, given.queries)
+    worse = given.noise or worse_noise(given.effect, given.queries)
     print(
         f"{given.studies} studies of {given.queries} queries, {given.looks} looks, seed {SEED}; noise of the worse "
         f"system {worse:.2f}. Standard error of a share: at most {np.sqrt(0.25 / given.studies):.3f}, near .05 "
