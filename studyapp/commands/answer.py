@@ -25,10 +25,12 @@ from relstudy.analysis.side_by_side import side_by_side_of_study
 from relstudy.analysis.study_run import answer_of_study
 from relstudy.calibration import pipeline
 from relstudy.calibration.tables.decision import LookPlan
+from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import whole_files, write_text
 from relstudy.common.tables.formats.table_files import read_table, write_parts
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.study_folder import answers_file, is_side_by_side
 from relstudy.studyapp.assignment.versions import read_state, write_state
 from relstudy.studyapp.commands.opening import open_ratings
@@ -40,6 +42,7 @@ from relstudy.studyapp.monitoring.export import ratings_in_parts
 from relstudy.studyapp.monitoring.kept_answer import ANSWER, KeptAnswer, computing, page_of
 from relstudy.studyapp.monitoring.status import seconds_per_rating
 from relstudy.studyapp.sampling.judge_round import draw_judge_round
+from relstudy.studyapp.sampling.next_round import FEWEST_JUDGED
 from relstudy.studyapp.sampling.options import JudgeRoundOptions, Paradigm
 
 WORK = "work"
@@ -162,15 +165,18 @@ def _width(run: ScoringRun, ratings: int) -> tuple[tuple[int, float], ...]:
 
 
 def _next_round(run: ScoringRun, plan: LookPlan | None, folder: Path, judgments: Path) -> str:
-    """The further round by a judge that is to narrow an interval most, with its command.
+    """The further round by a judge that is to narrow an interval most, with its commands.
 
-    It has as many pairs as lie between two planned looks. Empty where no judge can shape one.
+    It has as many pairs as lie between two planned looks. Where no judge can shape one it is the round by mappings, of
+    whose gain nothing can be said before; empty where pairs were not drawn by `relstudy sample`, or no answers are to
+    come.
     """
     look = run.look
     if plan is None or look is None or run.verdict.settled or look.answers >= look.wanted:
         return ""
     between = min(look.wanted / plan.planned, look.wanted - look.answers)
     pairs, aim = math.ceil(between / plan.ratings_per_pair), run.result.primary.index.name
+    first = " && ".join(shlex.join(["relstudy", command, str(folder)]) for command in ("export", "calibrate"))
     found: list[tuple[float, str]] = []
     for judge, paradigm in product(whole_files(folder / "judges", "*.csv"), get_args(Paradigm)):
         options = JudgeRoundOptions(judge, pairs=pairs, aim=aim, paradigm=paradigm, judgments=judgments)
@@ -185,12 +191,33 @@ def _next_round(run: ScoringRun, plan: LookPlan | None, folder: Path, judgments:
                 each.expected / each.as_before,
                 f"The next {pairs:,} pairs tell most where judge {judge.stem} is least sure: with its help, expect an "
                 f"interval of {each.system} {each.expected:.3f} wide, against {each.as_before:.3f} with pairs drawn as "
-                f"before. Draw them with: {command}",
+                f"before. Draw them with: {first} && {command}",
             )
             for each in widths
             if each.as_before and each.expected
         ]
-    return min(found, default=(1.0, ""))[1]
+    return min(found)[1] if found else _by_mappings(folder, pairs, judgments, first)
+
+
+def _by_mappings(folder: Path, pairs: int, judgments: Path, first: str) -> str:
+    """The round of so many pairs by mappings, with its commands, the first of which are given; empty where pairs were
+    not drawn by `relstudy sample`, or too few are judged to predict answers."""
+    if not (folder / "design.json").is_file():
+        return ""
+    drawn = read_table(folder / "pairs.csv", *PAIR, "paradigm").frame
+    judged = drawn.merge(read_judgments(judgments).frame[[*PAIR]], on=PAIR)["paradigm"].value_counts()
+    if judged.empty or judged.iloc[0] < FEWEST_JUDGED:
+        return ""
+    paradigm = str(judged.index[0])
+    results = math.ceil(pairs / drawn.loc[drawn["paradigm"] == paradigm, "query_id"].nunique())
+    stated = ["--from-mappings", "--same-queries", "--results", str(results), "--paradigm", paradigm]
+    fit, sample = (
+        shlex.join(["relstudy", command, str(folder), *words]) for command, words in (("fit", []), ("sample", stated))
+    )
+    return (
+        f"No judge of this study can say which pairs tell most. A round by mappings asks for more of the grades that "
+        f"are rare so far: {first} && {fit} && {sample}"
+    )
 
 
 def _page(run: ScoringRun, folder: Path) -> Page:

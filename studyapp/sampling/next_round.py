@@ -25,6 +25,8 @@ from relstudy.studyapp.sampling.sources import scores_of
 from relstudy.studyapp.systems.base import Progress, silent
 
 REFERENCE_QUERIES = 200
+FEWEST_JUDGED = 50
+"""Judged pairs that predicting responses takes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,10 +88,10 @@ def draw_next_round_from(
         )
     rated = study.pairs.merge(judgments, on=PAIR)
     rated = rated[rated["paradigm"] == options.paradigm]
-    if len(rated) < 50:
+    if len(rated) < FEWEST_JUDGED:
         raise RelstudyError(
-            f"{len(rated)} of the study's pairs by {options.paradigm} have a judgment; at least 50 are needed to "
-            "predict responses"
+            f"{len(rated)} of the study's pairs by {options.paradigm} have a judgment; at least {FEWEST_JUDGED} "
+            "are needed to predict responses"
         )
     last = study.design.rounds[-1]
     number = last.number + 1
