@@ -164,8 +164,8 @@ def _width(run: ScoringRun, ratings: int) -> tuple[tuple[int, float], ...]:
     return ((ratings, (compared.difference.high - compared.difference.low) / 2),)
 
 
-def _next_round(run: ScoringRun, plan: LookPlan | None, folder: Path, judgments: Path) -> str:
-    """The further round by a judge that is to narrow an interval most, with its commands.
+def _next_round(run: ScoringRun, plan: LookPlan | None, folder: Path, judgments: Path) -> tuple[str, ...]:
+    """What the further round by a judge brings that is to narrow an interval most, and its commands.
 
     It has as many pairs as lie between two planned looks. Where no judge can shape one it is the round by mappings, of
     whose gain nothing can be said before; empty where pairs were not drawn by `relstudy sample`, or no answers are to
@@ -173,11 +173,11 @@ def _next_round(run: ScoringRun, plan: LookPlan | None, folder: Path, judgments:
     """
     look = run.look
     if plan is None or look is None or run.verdict.settled or look.answers >= look.wanted:
-        return ""
+        return ()
     between = min(look.wanted / plan.planned, look.wanted - look.answers)
     pairs, aim = math.ceil(between / plan.ratings_per_pair), run.result.primary.index.name
-    first = " && ".join(shlex.join(["relstudy", command, str(folder)]) for command in ("export", "calibrate"))
-    found: list[tuple[float, str]] = []
+    first = [shlex.join(["relstudy", command, str(folder)]) for command in ("export", "calibrate")]
+    found: list[tuple[float, str, str]] = []
     for judge, paradigm in product(whole_files(folder / "judges", "*.csv"), get_args(Paradigm)):
         options = JudgeRoundOptions(judge, pairs=pairs, aim=aim, paradigm=paradigm, judgments=judgments)
         try:
@@ -191,23 +191,27 @@ def _next_round(run: ScoringRun, plan: LookPlan | None, folder: Path, judgments:
                 each.expected / each.as_before,
                 f"The next {pairs:,} pairs tell most where judge {judge.stem} is least sure: with its help, expect an "
                 f"interval of {each.system} {each.expected:.3f} wide, against {each.as_before:.3f} with pairs drawn as "
-                f"before. Draw them with: {first} && {command}",
+                "before. Draw them with:",
+                command,
             )
             for each in widths
             if each.as_before and each.expected
         ]
-    return min(found)[1] if found else _by_mappings(folder, pairs, judgments, first)
+    if found:
+        _, sentence, command = min(found)
+        return (sentence, *first, command)
+    return _by_mappings(folder, pairs, judgments, first)
 
 
-def _by_mappings(folder: Path, pairs: int, judgments: Path, first: str) -> str:
-    """The round of so many pairs by mappings, with its commands, the first of which are given; empty where pairs were
+def _by_mappings(folder: Path, pairs: int, judgments: Path, first: list[str]) -> tuple[str, ...]:
+    """The round of so many pairs by mappings, and its commands, the first of which are given; empty where pairs were
     not drawn by `relstudy sample`, or too few are judged to predict answers."""
     if not (folder / "design.json").is_file():
-        return ""
+        return ()
     drawn = read_table(folder / "pairs.csv", *PAIR, "paradigm").frame
     judged = drawn.merge(read_judgments(judgments).frame[[*PAIR]], on=PAIR)["paradigm"].value_counts()
     if judged.empty or judged.iloc[0] < FEWEST_JUDGED:
-        return ""
+        return ()
     paradigm = str(judged.index[0])
     results = math.ceil(pairs / drawn.loc[drawn["paradigm"] == paradigm, "query_id"].nunique())
     stated = ["--from-mappings", "--same-queries", "--results", str(results), "--paradigm", paradigm]
@@ -215,8 +219,11 @@ def _by_mappings(folder: Path, pairs: int, judgments: Path, first: str) -> str:
         shlex.join(["relstudy", command, str(folder), *words]) for command, words in (("fit", []), ("sample", stated))
     )
     return (
-        f"No judge of this study can say which pairs tell most. A round by mappings asks for more of the grades that "
-        f"are rare so far: {first} && {fit} && {sample}"
+        "No judge of this study can say which pairs tell most. A round by mappings asks for more of the grades that "
+        "are rare so far:",
+        *first,
+        fit,
+        sample,
     )
 
 

@@ -103,8 +103,8 @@ def status(folder: Path, options: StatusOptions, as_json: bool) -> None:
         if found.to_go:
             hours = "" if found.hours is None else f": about {found.hours:,.1f} hours of raters' time"
             click.echo(f"{found.to_go:,} answers remain until the planned end{hours}.")
-        if found.next_round:
-            click.echo(found.next_round)
+        for line in found.next_round:
+            click.echo(line)
         click.echo()
     print_progress(study.title, now)
     for sentence in unused_pairs_sentences(now.not_shown):

@@ -41,7 +41,7 @@ class KeptAnswer:
     hidden : whether figures are withheld until then (looks.blind)
     widths : ratings, and half the width of the interval of the leading difference, at this and earlier answers
     seconds : that a rating takes, the median of the latest; None while there are few
-    next_round : where further ratings tell most, and what that saves; empty where nothing is known of it
+    next_round : where further ratings tell most, a sentence and the commands for it; empty where nothing is known of it
     """
 
     at: str
@@ -53,7 +53,7 @@ class KeptAnswer:
     hidden: bool = False
     widths: tuple[tuple[int, float], ...] = field(default=())
     seconds: float | None = None
-    next_round: str = ""
+    next_round: tuple[str, ...] = ()
 
     @property
     def fraction(self) -> float:
@@ -79,7 +79,12 @@ class KeptAnswer:
             if not isinstance(content, dict):
                 return None
             return cls(
-                **{**content, "sentences": tuple(content["sentences"]), "widths": tuple(map(tuple, content["widths"]))}
+                **{
+                    **content,
+                    "sentences": tuple(content["sentences"]),
+                    "widths": tuple(map(tuple, content["widths"])),
+                    "next_round": tuple(content["next_round"]),
+                }
             )
         except (RelstudyError, TypeError, KeyError, ValueError):  # of another version, or by hand: it is computed again
             return None
