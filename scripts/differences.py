@@ -1,4 +1,4 @@
-"""Print the numbers of docs/differences.md.
+"""Print the numbers of docs/evidence/differences.md.
 
 python scripts/differences.py
 """

@@ -392,13 +392,13 @@ def test_the_papers_own_methods_make_the_row_of_their_section(
 
 
 def test_notes_say_what_stands_in_the_place_of_the_papers_methods(study: PaperStudy, fits: Fits) -> None:
-    """The tables had other methods than the paper's, and nothing said so; the figures stand in docs/differences.md."""
+    """The tables had other methods than the paper's, and nothing said so; the figures stand in docs/evidence/differences.md."""
     table = correlations.by_selection(study, fits)[0]
     assert isinstance(table, Table) and "In place of the paper's local optimiser" in table.note
     best = correlations.at_its_best(study, fits)[0]
     assert isinstance(best, Table) and "--paper-methods takes" in best.note
     assert methods_note(OF_THE_PAPER) == methods_note((OGIVE,)) == "The methods are the paper's own."
-    printed = (ROOT / "docs" / "differences.md").read_text(encoding="utf-8")
+    printed = (ROOT / "docs" / "evidence" / "differences.md").read_text(encoding="utf-8")
     for method, apart in APART.items():
         found = float(re.findall(rf"furthest apart, {method} +(\d\.\d+)", printed)[0])
         assert round(100 * (apart - found)) in (0, 1)  # printed to two digits; what the note says is at most one more
