@@ -392,7 +392,7 @@ def test_the_papers_own_methods_make_the_row_of_their_section(
 
 
 def test_notes_say_what_stands_in_the_place_of_the_papers_methods(study: PaperStudy, fits: Fits) -> None:
-    """The tables had other methods than the paper's, and nothing said so; docs/evidence/differences.md has the figures."""
+    """The tables had other methods than the paper's, and nothing said so; figures: docs/evidence/differences.md."""
     table = correlations.by_selection(study, fits)[0]
     assert isinstance(table, Table) and "In place of the paper's local optimiser" in table.note
     best = correlations.at_its_best(study, fits)[0]
