@@ -4,7 +4,9 @@ The interval of a difference and its test rest on one standard error: the larger
 replicates, times sqrt(n / (n - 1)) for n queries, since a bootstrap of n clusters is too narrow by that. Both take
 Student's t with the degrees of freedom of that error (at most n - 1), so that an interval holds 0 exactly where the
 test does not reject. A difference that is the same in every query has that error by which t has the p of random signs
-(`relstudy.analysis.resampling.spread.error_where_alike`).
+(`relstudy.analysis.resampling.spread.error_where_alike`). Where it is 0 in every query, though scores differ, its
+interval is that of the share of queries in which the two differ, of which none was seen (Clopper and Pearson), by the
+largest difference that the index allows.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ from relstudy.analysis.indices.registry import ESTIMATED, bare_name, index_of
 from relstudy.analysis.resampling.best_set import PairedStatistics, Ranks, nothing_known, ranks_of
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.families import centred, family_corrected
-from relstudy.analysis.resampling.spread import PAIRED, Spread
+from relstudy.analysis.resampling.spread import PAIRED, Spread, proportion_interval
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.results import Agreement, Comparison, Family, Ordering, SystemScore, Variation
@@ -58,20 +60,22 @@ def compare(
     drawn = np.empty((len(context.indices) * len(couples), context.draws.counts.shape[1]), dtype=np.float32)
     for index in context.indices:
         primary, of_primary = index.name == context.primary.name, []
-        for (a, b), known, pairs, queries in zip(couples, own, number, on_shared, strict=True):
+        for (a, b), known, used, pairs, queries in zip(couples, own, shared, number, on_shared, strict=True):
             difference = known.get(index.name) or _difference(systems[a], systems[b], index.name)
             clusters = (difference.clusters or context.draws.queries) if index.of_run else queries
             spread = difference.spread(PAIRED, clusters)
             p = p_value(difference, spread)
+            most = index.scale.highest - index.scale.lowest
+            estimate = difference_estimate(difference, spread, context.options.level, most)
+            if estimate.width == 0 and not candidates[a].scores_as(candidates[b]):
+                estimate = _where_none_differ(context, index, most, candidates[a], used)
             drawn[len(results)] = centred(difference.replicates)
             results.append(
                 Comparison(
                     systems[a].name,
                     systems[b].name,
                     index.name,
-                    difference_estimate(
-                        difference, spread, context.options.level, index.scale.highest - index.scale.lowest
-                    ),
+                    estimate,
                     None if np.isnan(p) else float(p),
                     None,
                     pairs,
@@ -267,6 +271,18 @@ def difference_estimate(difference: BootstrapStatistic, spread: Spread, level: f
         )
         return Estimate.of(difference.value, reason=f"no interval: {few}")
     return Estimate.of(difference.value, max(low, -most), min(high, most))
+
+
+def _where_none_differ(
+    context: ScoringContext, index: Index, most: float, first: Candidate, used: np.ndarray
+) -> Estimate:
+    """The difference of two systems that is 0 in every query: the queries that have a value say only how seldom the two
+    differ, by at most `most`."""
+    known = int(np.isfinite(index.by_query(ScoredPairs.of(context, first, used))).sum())
+    if not known or not np.isfinite(most):
+        return Estimate.of(0.0, reason="no interval: the two differ in no query")
+    reach = most * proportion_interval(0.0, known, context.options.level)[1]
+    return Estimate.of(0.0, -reach, reach)
 
 
 def p_value(difference: BootstrapStatistic, spread: Spread) -> float:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+import relstudy as rs
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.comparison import first_shares, order_agreement
 from relstudy.analysis.scoring.judged import JudgedPairs
@@ -187,3 +188,26 @@ def test_a_saved_comparison_that_was_changed_is_refused(tmp_path: Path) -> None:
     file.write_text(json.dumps(content))
     with pytest.raises(RelstudyError, match="was changed since it was written"):
         read_comparison(file)
+
+
+@pytest.mark.parametrize(("queries", "reach"), [(8, 0.3694), (20, 0.1684), (100, 0.0362)])
+def test_systems_that_differ_in_no_query_may_differ_in_others(queries, reach):
+    """Of n queries none differs: the share of those that do is below 1 - .025 ** (1 / n) (Clopper and Pearson).
+
+    With [looks] a study of few ratings was told to stop, since the two were the same "for practical purposes".
+    """
+    assert reach == pytest.approx(1 - 0.025 ** (1 / queries), abs=5e-5)
+    ids = {
+        "query_id": np.repeat([f"q{k}" for k in range(queries)], 2),
+        "result_id": [f"r{k}" for k in range(2 * queries)],
+    }
+    judgments = pd.DataFrame(ids | {"judgment": np.tile([5.0, 1.0], queries)})
+    one = pd.DataFrame(ids | {"score": np.tile([0.9, 0.1], queries)})
+    other = one.assign(score=one["score"] + 0.1 * np.random.default_rng(1).random(2 * queries))
+    stated = {"measures": [], "direction": "higher", "replicates": 50, "primary": "same_query"}
+    found = rs.score({"one": one, "other": other}, judgments, **stated)
+    difference = next(each for each in found.result.comparisons if each.index == "same_query").difference
+    assert difference.ends == pytest.approx((-reach, reach), abs=5e-5) and difference.value == 0
+    assert ("the same for practical purposes" in found.verdict.headline) == (reach < 0.05)
+    copies = rs.score({"one": one, "copy": one}, judgments, **stated)
+    assert next(each for each in copies.result.comparisons if each.index == "same_query").difference.ends == (0, 0)
