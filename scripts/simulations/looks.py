@@ -297,7 +297,7 @@ def main(argv: Sequence[str]) -> None:
         f"{given.studies} studies of {given.queries} queries, seed {SEED}. Standard error of a share: at most "
         f"{np.sqrt(0.25 / given.studies):.3f}, near .05 {np.sqrt(0.0475 / given.studies):.3f}.\n"
     )
-    rows = []
+    rows, errors = [], []
     cells = [cell for name in given.cells for cell in CELLS[name]]
     with ProcessPoolExecutor(mp_context=get_context("fork")) as pool:
         for number, cell in enumerate(cells):
@@ -317,9 +317,14 @@ def main(argv: Sequence[str]) -> None:
                 mean = found.mean()
                 if noise[1] == 1.0:
                     row += [f"{mean[each]:.3f}" for each in ("each", "last", "bounds", "held")]
+                    errors.append(mean[["each", "last", "bounds"]])
                 else:
                     row += [f"{mean[each]:.2f}" for each in ("last", "bounds", "at")] + [f"{mean['held']:.3f}"]
                     row += [shown(100 * found[each].median()) for each in ("lead", "corrected")]
             rows.append(row)
     header = ["world", "systems", "looks", "effect", "error, each", "last", "bounds", "held", "found, last", "bounds"]
     print_table(rows, [*header, "ratings", "held", "lead", "corrected"])
+    if errors:
+        each, last, bounds = np.mean(errors, axis=0)
+        shares = f"{each:.3f} by tests at each look, {last:.3f} at the last, {bounds:.3f} with bounds"
+        print(f"\nMean error over {len(errors)} rows: {shares}.")

@@ -1,6 +1,6 @@
 """Ratings until two systems are told apart: where further pairs are asked for while a study runs, and what it saves.
 
-    python scripts/coverage.py loop [--studies 200] [--queries 100] [--looks 5] [--effect 0.3]
+    python scripts/coverage.py loop [--studies 200] [--queries 100] [--looks 5] [--effect 0.3] [--seed 70000]
 
 A study draws a fifth of a collection's queries, of 40 candidates each, and asks for 8 ratings a query, one a pair, in
 --looks equal steps, with a look after each. Two systems are equal in the collection, or the worse has more noise, so
@@ -12,6 +12,7 @@ probability, likelier where the systems rank them high. Ways:
     rounds by mappings      from 40 % on, steps are rounds of `sample --from-mappings`
     judge                   looks, with the help of an automatic judge that graded every candidate of every query
     rounds by judge         the same, and from 40 % on steps are rounds of `sample --next --judge`
+    same, people alone      the same rounds without the judge's help
     active sampling         steps drawn by the prior of average precision, systems weighted by their estimates so far
                             (Li and Kanoulas 2017), with people's judgments alone and the same bounds
     minimal test collection the pair that moves the difference most is asked for next, until the better system of these
@@ -26,7 +27,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
 from multiprocessing import get_context
 
@@ -56,12 +57,14 @@ EVERY = 5
 FIRST = 0.4
 """Share of the ratings after which further rounds begin."""
 FLOOR = 0.2
+JUDGE = 0.8
+"""Noise of the judge; a person's is .4."""
 INDEX = "average_precision"
 CUT = 3.5
 NAMES = ("a", "b")
 WAYS = (
-    *("fixed design", "looks", "rounds by mappings", "judge", "rounds by judge", "active sampling"),
-    "minimal test collection",
+    *("fixed design", "looks", "rounds by mappings", "judge", "rounds by judge", "same, people alone"),
+    *("active sampling", "minimal test collection"),
 )
 OPTIONS = ScoringOptions(
     primary=INDEX, measures=(), replicates=REPLICATES, directions={"*": "higher"}, threshold=CUT, method="none"
@@ -78,7 +81,7 @@ class World:
     score: np.ndarray
 
     @classmethod
-    def of(cls, queries: int, noise: Sequence[float], random: np.random.Generator) -> World:
+    def of(cls, queries: int, noise: Sequence[float], random: np.random.Generator, judge: float = JUDGE) -> World:
         """A world in which one result in six is good on average, more for some queries than for others.
 
         Where the systems' noise is the same, half of the queries are the other half with the systems' scores swapped,
@@ -87,7 +90,8 @@ class World:
         shape = (queries, CANDIDATES)
         latent = random.normal(size=shape) + 0.5 * random.normal(size=(queries, 1))
         rating, grade = (
-            np.clip(np.round(2.2 + 1.2 * (latent + spread * random.normal(size=shape))), 1, 5) for spread in (0.4, 0.8)
+            np.clip(np.round(2.2 + 1.2 * (latent + spread * random.normal(size=shape))), 1, 5)
+            for spread in (0.4, judge)
         )
         score = latent + np.array(noise)[:, None, None] * random.normal(size=(len(noise), *shape))
         if noise[0] == noise[1]:
@@ -181,13 +185,13 @@ class Study:
                 size[query] += shape.density(predicted)
         return mixed(size)
 
-    def universe(self, options: ScoringOptions) -> Universe:
+    def universe(self) -> Universe:
         """The judge beside the pairs drawn."""
-        return Universe.of(JudgedPairs.of(self.judgments), self.world.judge, options)
+        return Universe.of(JudgedPairs.of(self.judgments), self.world.judge, OPTIONS)
 
     def by_judge(self) -> np.ndarray:
         """Sizes of a round of `sample --next --judge` aimed at the index."""
-        universe = self.universe(OPTIONS)
+        universe = self.universe()
         at = universe.judge.rows_of(*self.world.ids.to_numpy().T)
         squares = []
         for score in self.world.score:
@@ -208,19 +212,18 @@ class Study:
         found = np.array([average_precision(good, each.ravel()[self.rows], weight) for each in self.world.score])
         return np.einsum("s,sqc->qc", found / found.sum(), prior)
 
-    def statistic(self, level: float, by_judge: bool) -> float:
+    def statistic(self, by_judge: bool) -> float:
         """The lead of the first system in standard errors, as its p-value has it; 0 where there is none."""
-        options = replace(OPTIONS, level=level)
         tables = self.world.tables
         if by_judge:
-            universe = self.universe(options)
+            universe = self.universe()
             pairs = universe.context.pairs
-            candidates = [candidate_of(pairs, name, each, options) for name, each in tables.items()]
+            candidates = [candidate_of(pairs, name, each, OPTIONS) for name, each in tables.items()]
             difference = assist_scores(universe, candidates, tables, (INDEX,)).differences[(*NAMES, INDEX)]
             lead, p = difference.estimate.value, difference.p_value
         else:
             judged = pd.concat(each.iloc[self.rows].assign(system=name) for name, each in tables.items())
-            compared = standings(score_systems(self.judgments, judged, options=options)).comparison(INDEX, *NAMES)
+            compared = standings(score_systems(self.judgments, judged, options=OPTIONS)).comparison(INDEX, *NAMES)
             assert compared is not None
             lead, p = compared.difference.value, compared.p_value
             lead = -lead if lead is not None and compared.first != NAMES[0] else lead
@@ -234,14 +237,19 @@ def mixed(size: np.ndarray) -> np.ndarray:
     return (1 - FLOOR) * size / size.mean() + FLOOR
 
 
-def minimal_test_collection(study: Study, most: int) -> tuple[int, float]:
+def minimal_test_collection(rank: np.ndarray, good: np.ndarray, most: int) -> tuple[int, int]:
     """The sign of the difference that is known with 95 % confidence, 0 where none is, and the ratings asked for.
+
+    Parameters
+    ----------
+    rank : of each result, from 1, int [2 systems, queries, candidates]
+    good : which results people call good, bool [queries, candidates]
+    most : ratings
 
     The difference of average precision, times the number of relevant results, is sum c_ij x_i x_j over i <= j, with
     c_ij the difference of 1 / max(rank_i, rank_j). What nobody judged is relevant with probability 1/2.
     """
-    first, second = (1 / np.maximum(each[:, :, None], each[:, None, :]) for each in study.rank)
-    good = study.world.good[study.queries]
+    first, second = (1 / np.maximum(each[:, :, None], each[:, None, :]) for each in rank)
     pairs = first - second
     own = np.einsum("qii->qi", pairs).copy()
     np.einsum("qii->qi", pairs)[:] = 0.0
@@ -252,11 +260,12 @@ def minimal_test_collection(study: Study, most: int) -> tuple[int, float]:
         mean = (own * chance).sum(axis=1) + np.einsum("qij,qi,qj->q", pairs, chance, chance) / 2
         within = (moved**2 * left).sum(axis=1) + np.einsum("qij,qi,qj->q", pairs**2, left, left) / 2
         lead, error = (mean / relevant).sum(), np.sqrt((within / relevant**2).sum())
-        if abs(lead) > ndtri(0.95) * error or asked == most:
-            break
+        sign = int(np.sign(lead)) if abs(lead) > ndtri(0.95) * error else 0
+        if sign or asked == most:
+            return sign, asked
         next_one = np.argmax(np.abs(moved) * (left > 0) / relevant[:, None])
         chance.ravel()[next_one] = good.ravel()[next_one]
-    return int(np.sign(lead)) * (abs(lead) > ndtri(0.95) * error), asked
+    raise ValueError("there is nothing to ask for")
 
 
 def looked_at(way: str, world: World, looks: int, seed: Sequence[int]) -> tuple[int, float]:
@@ -264,7 +273,7 @@ def looked_at(way: str, world: World, looks: int, seed: Sequence[int]) -> tuple[
     study = Study(world, np.random.default_rng(seed))
     most = RESULTS * len(study.queries)
     if way == "minimal test collection":
-        sign, asked = minimal_test_collection(study, most)
+        sign, asked = minimal_test_collection(study.rank, world.good[study.queries], most)
         return sign, asked / most
     fractions = np.linspace(1 / looks, 1, looks)
     bounds = spending_bounds(fractions.tolist())
@@ -276,13 +285,13 @@ def looked_at(way: str, world: World, looks: int, seed: Sequence[int]) -> tuple[
             size = study.by_performance()
         elif later and way == "rounds by mappings":
             size = study.by_mappings()
-        elif later and way == "rounds by judge":
+        elif later and way in ("rounds by judge", "same, people alone"):
             size = study.by_judge()
         study.draw(size, most / looks)
         if way == "fixed design" and fraction < 1:
             continue
         bound = float(ndtri(0.975)) if way == "fixed design" else bound
-        statistic = study.statistic(0.95, by_judge)
+        statistic = study.statistic(by_judge)
         if abs(statistic) > bound:
             return int(np.sign(statistic)), float(fraction)
     return 0, 1.0
@@ -299,15 +308,17 @@ def worse_noise(effect: float, queries: int) -> float:
             random = np.random.default_rng((SEED, 99, number))
             study = Study(World.of(EVERY * queries, (1.0, middle), random), random)
             study.draw(study.shape, RESULTS * queries)
-            seen.append(study.statistic(0.95, False) / np.sqrt(queries))
+            seen.append(study.statistic(False) / np.sqrt(queries))
         low, high = (middle, high) if np.mean(seen) < effect else (low, middle)
     return (low + high) / 2
 
 
-def one_study(ways: Sequence[str], queries: int, looks: int, noise: Sequence[float], number: int) -> np.ndarray:
+def one_study(
+    ways: Sequence[str], queries: int, looks: int, noise: Sequence[float], judge: float, first: int, number: int
+) -> np.ndarray:
     """Sign and share of ratings by way, float [ways, 2]; every way meets the same world."""
-    seed = (SEED, round(1000 * noise[1]), number)
-    world = World.of(EVERY * queries, noise, np.random.default_rng(seed))
+    seed = (first, round(1000 * noise[1]), number)
+    world = World.of(EVERY * queries, noise, np.random.default_rng(seed), judge)
     return np.array([looked_at(way, world, looks, (*seed, 1)) for way in ways], dtype=float)
 
 
@@ -319,18 +330,24 @@ def main(argv: Sequence[str]) -> None:
     parser.add_argument("--looks", type=int, default=5)
     parser.add_argument("--effect", type=float, default=0.3, help="in standard deviations of a query")
     parser.add_argument("--noise", type=float, help="of the worse system, in place of --effect")
+    parser.add_argument("--judge", type=float, default=JUDGE, help="noise of the judge; a person's is .4")
+    parser.add_argument("--seed", type=int, default=SEED)
     parser.add_argument("--ways", nargs="+", choices=WAYS, default=WAYS)
     given = parser.parse_args(argv)
     worse = given.noise or worse_noise(given.effect, given.queries)
+    like = World.of(EVERY * given.queries, (1.0, worse), np.random.default_rng(given.seed), given.judge)
+    alike = np.corrcoef(like.grade.ravel(), like.rating.ravel())[0, 1]
     print(
-        f"{given.studies} studies of {given.queries} queries, {given.looks} looks, seed {SEED}; noise of the worse "
-        f"system {worse:.2f}. Standard error of a share: at most {np.sqrt(0.25 / given.studies):.3f}, near .05 "
+        f"{given.studies} studies of {given.queries} queries, {given.looks} looks, seed {given.seed}. Noise of the "
+        f"worse system {worse:.2f};\ncorrelation of the judge's grades with people's ratings {alike:.2f}. Standard "
+        f"error of a share: at most {np.sqrt(0.25 / given.studies):.3f}, near .05 "
         f"{np.sqrt(0.0475 / given.studies):.3f}.\n"
     )
     found: dict[bool, np.ndarray] = {}
     with ProcessPoolExecutor(mp_context=get_context("fork")) as pool:
         for equal in (True, False):
-            run = partial(one_study, given.ways, given.queries, given.looks, (1.0, 1.0 if equal else worse))
+            noise = (1.0, 1.0 if equal else worse)
+            run = partial(one_study, given.ways, given.queries, given.looks, noise, given.judge, given.seed)
             of_studies: Iterator[np.ndarray] = pool.map(run, range(given.studies))
             found[equal] = np.stack(list(progress(of_studies, "equal" if equal else "unequal", given.studies)))
     rows = []

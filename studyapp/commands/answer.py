@@ -11,7 +11,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
-from typing import get_args
+from typing import Any
 
 import pandas as pd
 
@@ -43,7 +43,7 @@ from relstudy.studyapp.monitoring.kept_answer import ANSWER, KeptAnswer, computi
 from relstudy.studyapp.monitoring.status import seconds_per_rating
 from relstudy.studyapp.sampling.judge_round import draw_judge_round
 from relstudy.studyapp.sampling.next_round import FEWEST_JUDGED
-from relstudy.studyapp.sampling.options import JudgeRoundOptions, Paradigm
+from relstudy.studyapp.sampling.options import JudgeRoundOptions
 
 WORK = "work"
 """The folder in which ratings and judgments lie while the answer is computed."""
@@ -168,30 +168,32 @@ def _next_round(run: ScoringRun, plan: LookPlan | None, folder: Path, judgments:
     """What the further round by a judge brings that is to narrow an interval most, and its commands.
 
     It has as many pairs as lie between two planned looks. Where no judge can shape one it is the round by mappings, of
-    whose gain nothing can be said before; empty where pairs were not drawn by `relstudy sample`, or no answers are to
-    come.
+    whose gain nothing can be said before. Empty where pairs were not drawn by `relstudy sample`, no answers are to
+    come, or too few pairs are judged.
     """
     look = run.look
     if plan is None or look is None or run.verdict.settled or look.answers >= look.wanted:
         return ()
-    between = min(look.wanted / plan.planned, look.wanted - look.answers)
-    pairs, aim = math.ceil(between / plan.ratings_per_pair), run.result.primary.index.name
+    if not (folder / "design.json").is_file():
+        return ()
+    pairs = math.ceil(min(look.wanted / plan.planned, look.wanted - look.answers) / plan.ratings_per_pair)
+    drawn = read_table(folder / "pairs.csv", *PAIR, "paradigm").frame
     first = [shlex.join(["relstudy", command, str(folder)]) for command in ("export", "calibrate")]
     found: list[tuple[float, str, str]] = []
-    for judge, paradigm in product(whole_files(folder / "judges", "*.csv"), get_args(Paradigm)):
-        options = JudgeRoundOptions(judge, pairs=pairs, aim=aim, paradigm=paradigm, judgments=judgments)
+    for judge, paradigm in product(whole_files(folder / "judges", "*.csv"), sorted(set(drawn["paradigm"]))):
+        stated: dict[str, Any] = {"pairs": pairs, "aim": run.result.primary.index.name, "paradigm": paradigm}
         try:
-            widths = draw_judge_round(folder, options).widths
+            widths = draw_judge_round(folder, JudgeRoundOptions(judge, judgments=judgments, **stated)).widths
         except RelstudyError:  # the command would refuse it, too
             continue
-        stated = ["--judge", judge.stem, "--pairs", str(pairs), "--aim", aim, "--paradigm", paradigm]
-        command = shlex.join(["relstudy", "sample", str(folder), "--next", *stated])
+        words = [word for name, value in stated.items() for word in (f"--{name}", str(value))]
+        command = shlex.join(["relstudy", "sample", str(folder), "--next", "--judge", judge.stem, *words])
         found += [
             (
                 each.expected / each.as_before,
-                f"The next {pairs:,} pairs tell most where judge {judge.stem} is least sure: with its help, expect an "
-                f"interval of {each.system} {each.expected:.3f} wide, against {each.as_before:.3f} with pairs drawn as "
-                "before. Draw them with:",
+                f"The next {pairs:,} pairs tell most where judge {judge.stem} is least sure: by score --judge, expect "
+                f"an interval of {each.system} {each.expected:.3f} wide, against {each.as_before:.3f} with pairs drawn "
+                "as before. Draw them with:",
                 command,
             )
             for each in widths
@@ -200,30 +202,17 @@ def _next_round(run: ScoringRun, plan: LookPlan | None, folder: Path, judgments:
     if found:
         _, sentence, command = min(found)
         return (sentence, *first, command)
-    return _by_mappings(folder, pairs, judgments, first)
-
-
-def _by_mappings(folder: Path, pairs: int, judgments: Path, first: list[str]) -> tuple[str, ...]:
-    """The round of so many pairs by mappings, and its commands, the first of which are given; empty where pairs were
-    not drawn by `relstudy sample`, or too few are judged to predict answers."""
-    if not (folder / "design.json").is_file():
-        return ()
-    drawn = read_table(folder / "pairs.csv", *PAIR, "paradigm").frame
     judged = drawn.merge(read_judgments(judgments).frame[[*PAIR]], on=PAIR)["paradigm"].value_counts()
     if judged.empty or judged.iloc[0] < FEWEST_JUDGED:
         return ()
-    paradigm = str(judged.index[0])
-    results = math.ceil(pairs / drawn.loc[drawn["paradigm"] == paradigm, "query_id"].nunique())
-    stated = ["--from-mappings", "--same-queries", "--results", str(results), "--paradigm", paradigm]
-    fit, sample = (
-        shlex.join(["relstudy", command, str(folder), *words]) for command, words in (("fit", []), ("sample", stated))
-    )
+    results = math.ceil(pairs / drawn.loc[drawn["paradigm"] == judged.index[0], "query_id"].nunique())
+    words = ["--from-mappings", "--same-queries", "--results", str(results), "--paradigm", str(judged.index[0])]
     return (
         "No judge of this study can say which pairs tell most. A round by mappings asks for more of the grades that "
         "are rare so far:",
         *first,
-        fit,
-        sample,
+        shlex.join(["relstudy", "fit", str(folder)]),
+        shlex.join(["relstudy", "sample", str(folder), *words]),
     )
 
 

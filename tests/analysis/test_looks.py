@@ -315,7 +315,7 @@ def test_bounds_tell_equal_systems_apart_no_more_often_than_tests_at_each_look(m
     monkeypatch.setitem(module.STEPS, "twelve of 5", (0.5, 1.0, 1.2))
     monkeypatch.setattr(module, "ProcessPoolExecutor", lambda mp_context: ThreadPoolExecutor(1))
     module.main(["--studies", "2", "--queries", "20"])
-    rows = [re.split(r"\s{2,}", line.strip()) for line in capsys.readouterr().out.splitlines()[-2:]]
+    rows = [re.split(r"\s{2,}", line.strip()) for line in capsys.readouterr().out.splitlines()[-4:-2]]
     assert [row[:3] for row in rows] == [["topics", "2", "twelve of 5"], ["by query", "3", "even"]]
     each, last, bounds, held, _, _, at, _ = np.array([[float(cell) for cell in row[4:12]] for row in rows]).T
     assert (bounds <= each).all() and (last <= each).all() and (held >= 0.5).all()
@@ -335,7 +335,7 @@ def test_a_worse_system_of_a_simulation_is_as_much_worse_as_is_asked(world):
 def test_each_way_of_asking_ends_with_a_sign_and_a_share_of_the_ratings():
     """A small version of `python scripts/coverage.py loop`: a difference that all ways find."""
     module = simulation("loop")
-    found = module.one_study(module.WAYS, 30, 3, (1.0, 4.0), 0)
+    found = module.one_study(module.WAYS, 30, 3, (1.0, 4.0), module.JUDGE, module.SEED, 0)
     assert (found[:, 0] == 1).all(), dict(zip(module.WAYS, found[:, 0], strict=True))
     assert (found[:, 1] > 0).all() and (found[1:, 1] <= 1).all() and found[0, 1] == 1
 
@@ -343,10 +343,5 @@ def test_each_way_of_asking_ends_with_a_sign_and_a_share_of_the_ratings():
 def test_the_next_pair_of_a_minimal_test_collection_is_the_one_that_moves_the_difference():
     """Two systems that differ in one exchange, of ranks 1 and 2: those two pairs decide, whatever else is relevant."""
     module = simulation("loop")
-    score = np.array([[[5.0, 4.0, 3.0, 2.0]], [[4.0, 5.0, 3.0, 2.0]]])
-    world = module.World(np.array([[5.0, 1.0, 1.0, 5.0]]), np.zeros((1, 4)), score)
-    study = module.Study.__new__(module.Study)
-    study.world, study.queries = world, np.array([0])
-    study.rank = 1 + np.argsort(np.argsort(-score, axis=2), axis=2)
-    sign, asked = module.minimal_test_collection(study, 4)
-    assert sign == 1 and asked == 2
+    rank, good = np.array([[[1, 2, 3, 4]], [[2, 1, 3, 4]]]), np.array([[True, False, False, True]])
+    assert module.minimal_test_collection(rank, good, 4) == (1, 2)

@@ -121,7 +121,7 @@ def test_where_a_judge_is_least_sure_the_next_pairs_tell_most(tmp_path):
 
     found = compute_answer(folder)
     said = re.fullmatch(
-        r"The next (\d+) pairs tell most where judge model is least sure: with its help, expect an interval of \w+ "
+        r"The next (\d+) pairs tell most where judge model is least sure: by score --judge, expect an interval of \w+ "
         r"([\d.]+) wide, against ([\d.]+) with pairs drawn as before. Draw them with:",
         found.next_round[0],
     )
