@@ -16,6 +16,7 @@ import pandas as pd
 from scipy import special
 
 from relstudy.analysis.resampling.best_set import PairedStatistics, ranks_of
+from relstudy.analysis.resampling.spread import ROUNDING, error_where_alike
 from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.errors import RelstudyError
@@ -23,6 +24,7 @@ from relstudy.common.runtime.wording import count_of, listed, span
 from relstudy.common.tables.formats.table_files import read_table
 
 REPLICATES = 1_000
+ALL_THE_SAME, NO_DIFFERENCE = "all judgments are the same", "the two differ in no question"
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +137,7 @@ def compare_answers(
     ]
     return AnswerComparison(
         names,
-        tuple(_estimate(column, level) for column in values.T),
+        tuple(_estimate(column, level, paired=False) for column in values.T),
         tuple(behind),
         tuple(int(each) for each in np.isfinite(values).sum(axis=0)),
         tuple(best),
@@ -150,22 +152,30 @@ def answers_of_study(answers: Path, judgments: str | Path) -> AnswerComparison:
     return compare_answers(read_judgments(judgments).frame, table)
 
 
-def _mean(values: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Mean, standard error and number of the finite values of each column; NaN with fewer than two."""
+def _mean(values: np.ndarray, paired: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean, standard error and number of the finite values of each column; NaN with fewer than two.
+
+    Differences of two models (`paired`) that are the same for every question have the error of random signs.
+    """
     known = np.isfinite(values)
     number = known.sum(axis=0).astype(float)
     with np.errstate(invalid="ignore", divide="ignore"):
         mean = np.where(known, values, 0.0).sum(axis=0) / number
         spread = (np.where(known, values - mean, 0.0) ** 2).sum(axis=0) / (number - 1)
-        return mean, np.where(number > 1, np.sqrt(spread / number), np.nan), number
+        error = np.where(number > 1, np.sqrt(spread / number), np.nan)
+    for k in np.flatnonzero((error <= ROUNDING) & (np.abs(mean) > ROUNDING)) if paired else ():
+        error[k] = error_where_alike(mean[k], int(number[k]), number[k] - 1)
+    return mean, error, number
 
 
-def _estimate(values: np.ndarray, level: float) -> Estimate:
-    mean, error, number = (each[0] for each in _mean(values[:, None]))
+def _estimate(values: np.ndarray, level: float, paired: bool = True) -> Estimate:
+    mean, error, number = (each[0] for each in _mean(values[:, None], paired))
     if not np.isfinite(mean):
         return Estimate.missing("no question in common")
     if not np.isfinite(error):
         return Estimate.of(float(mean), reason="no interval: one question")
+    if error <= ROUNDING:
+        return Estimate.of(float(mean), reason=f"no interval: {NO_DIFFERENCE if paired else ALL_THE_SAME}")
     reach = float(special.stdtrit(number - 1, (1 + level) / 2)) * error
     return Estimate.of(float(mean), float(mean - reach), float(mean + reach))
 
