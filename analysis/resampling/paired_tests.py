@@ -103,10 +103,13 @@ class PairedDifference:
         return self.mean / (self.error * np.sqrt(self.worth)) if self.tested else float("nan")
 
     def equivalence(self, margin: float) -> float:
-        """p of two one-sided tests that the difference is within the margin on either side (Schuirmann 1987); where all
-        queries differ alike, that of random signs."""
+        """p of two one-sided tests that the difference is within the margin on either side (Schuirmann 1987).
+
+        Where all queries differ alike, the chance that none is seen of those that would take the mean to the margin, by
+        at most 1 each.
+        """
         if self.alike:
-            return 0.5**self.queries if abs(self.mean) < margin else 1.0
+            return float((1 - min(max(margin - abs(self.mean), 0.0), 1.0)) ** self.queries)
         if not self.tested:
             return float("nan")
         return float(special.stdtr(self.degrees, (abs(self.mean) - margin) / self.error))

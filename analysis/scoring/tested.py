@@ -264,6 +264,11 @@ def _tests(result: ScoreResult, index: Index, names: Sequence[str], options: Tes
     by_t = np.where(untested, np.nan, [each.p for each in found])
     random = (options.draws, result.options.seed, weight)
     equal = np.array([each.queries == each.ties for each in found])
+    in_run = {
+        frozenset((each.first, each.second)): each.difference for each in result.comparisons if each.index == index.name
+    }
+    of_run = [in_run.get(frozenset((names[a], names[b]))) for a, b in couples]
+    copies = [equal[k] and each is not None and each.width == 0 for k, each in enumerate(of_run)]
     by_signs = np.where(untested | equal, np.nan, sign_flips(differences, *random))
     by_bootstrap = np.where(untested, np.nan, bootstrap(differences, *random))
     level = result.options.level
@@ -278,7 +283,9 @@ def _tests(result: ScoreResult, index: Index, names: Sequence[str], options: Tes
         chosen = {"t": by_t, "randomisation": by_signs, "bootstrap": by_bootstrap}[options.test]
         corrected = holm(np.where(np.isfinite(chosen), chosen, by_signs))
         of = np.where(np.isfinite(chosen), options.test, "randomisation")
-        ends = [each.interval(level) for each in found]
+        # of a difference of 0 in every query the run knows whether the two are copies
+        known = [None if each is None or not equal[k] else each.ends for k, each in enumerate(of_run)]
+        ends = [each.interval(level) if run is None else run for each, run in zip(found, known, strict=True)]
     margin = result.primary.matters
     return [
         Tested(
@@ -296,7 +303,7 @@ def _tests(result: ScoreResult, index: Index, names: Sequence[str], options: Tes
             _number(corrected[k]),
             str(of[k]) if np.isfinite(corrected[k]) else None,
             _number(each.effect),
-            None if untested[k] else _number(each.equivalence(margin)),
+            None if untested[k] else 0.0 if copies[k] else _number(each.equivalence(margin)),
             None if untested[k] else _number(each.chance_above(margin)),
         )
         for k, ((a, b), each, (low, high)) in enumerate(zip(couples, found, ends, strict=True))

@@ -33,6 +33,12 @@ def test_equivalence_is_that_of_statsmodels(margin: float) -> None:
     assert found.equivalence(margin) == pytest.approx(ttost_paired(FIRST, SECOND, -margin, margin)[0], abs=EXACT)
 
 
+@pytest.mark.parametrize(("alike", "chance"), [(0.0, 0.95**5), (0.03, 0.98**5), (0.06, 1.0)])
+def test_few_queries_that_do_not_differ_show_no_equivalence(alike: float, chance: float) -> None:
+    """Were the mean at a margin of .05, one query in twenty might differ by 1, and be missed by five."""
+    assert PairedDifference.of(np.full(5, alike)).equivalence(0.05) == pytest.approx(chance, abs=EXACT)
+
+
 def test_the_chance_above_a_margin_is_that_of_draws_from_the_posterior() -> None:
     differences, draws = FIRST - SECOND, np.random.default_rng(1)
     n, margin = len(differences), 0.05

@@ -179,6 +179,23 @@ def test_systems_that_differ_by_the_same_in_every_query_are_told_apart_by_random
     assert told.endswith("corrected p is of random signs: first and third; first and copy.")
 
 
+def test_runs_that_differ_in_no_query_may_differ_in_others_by_both_tables(tmp_path: Path) -> None:
+    """Of six queries none differs in RR, so that up to 1 - .025 ** (1 / 6) of queries may, by 1 at most."""
+    queries = [f"q{number}" for number in range(6)]
+    (tmp_path / "q.qrels").write_text("".join(f"{q} 0 a 1\n{q} 0 b 0\n" for q in queries))
+    for name, order in (("one", "abc"), ("other", "acb")):
+        lines = [f"{q} Q0 {d} {rank} {9 - rank} {name}\n" for q in queries for rank, d in enumerate(order, 1)]
+        (tmp_path / f"{name}.run").write_text("".join(lines))
+    runs = {name: tmp_path / f"{name}.run" for name in ("one", "other")}
+    result = rs.score(runs, tmp_path / "q.qrels", measures=("RR",), method="none", replicates=20)
+    compared = result.comparisons[result.comparisons["index"] == "RR"]
+    most = 1 - 0.025 ** (1 / 6)
+    for table in (result.tests(), compared):
+        assert table[["difference_low", "difference_high"]].iloc[0].tolist() == pytest.approx([-most, most])
+    assert result.tests()["p_equivalent"].iloc[0] == pytest.approx(0.95**6)
+    assert "the same for practical purposes" not in result.verdict.headline
+
+
 def found_first(folder: Path, queries: int, places: dict[str, int]) -> Any:
     """Runs that have the only relevant result of each query at the same place."""
     names = [f"q{number}" for number in range(queries)]
