@@ -355,12 +355,13 @@ def test_systems_that_come_later_are_scored_and_change_nothing_that_came_before(
     assert {row.system for row in with_words.rows} == {"", *SYSTEMS}
     compared = pd.read_csv(folder / "report" / "tables" / "correlations.csv").set_index("System")
     assert set(compared.index) == {*SYSTEMS, *VARIANTS}
-    assert np.isfinite(compared["Over judged pairs"]).all()
+    # so few ratings of a weak system may be mapped to one level, with which nothing correlates
+    assert np.isfinite(compared.loc["keywords", "Over judged pairs"])
     # the figure of the page is the one that `relstudy score` gives for a new system
     arguments = ["--judgments", str(folder / "judgments.csv"), "--mappings", str(folder / "mappings")]
     found = run_command("score", str(score_file(folder, "gift-colour")), *arguments)["systems"]["gift-colour"]
     assert compared.loc["gift-colour", "Over judged pairs"] == pytest.approx(
-        found["mapped"]["pearson"]["value"], abs=1e-12
+        found["mapped"]["pearson"]["value"], abs=1e-12, nan_ok=True
     )
     stage = with_words.stages[-2]
     assert stage["command"].startswith(f"relstudy systems {folder} gift-colour gift-texture; relstudy fit ")
