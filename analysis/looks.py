@@ -150,7 +150,17 @@ def _planned(study: StudyTables, rows: pd.DataFrame, state: str, ratings: int) -
     fractions = before["fraction"].where(before["fraction"] <= now, by_ratings).cummax().tolist()
     kept = rows.loc[here, "bound"].dropna()
     bound = float(kept.iloc[0]) if len(kept) else next_bound([*fractions, now], bounds, plan.error, plan.rule)
-    return Look(plan.planned, answers, wanted, plan.error, plan.rule, (*fractions, now), (*bounds, bound), plan.blind)
+    return Look(
+        plan.planned,
+        answers,
+        wanted,
+        plan.error,
+        plan.rule,
+        (*fractions, now),
+        (*bounds, bound),
+        plan.blind,
+        study.closed,
+    )
 
 
 def _answers(study: StudyTables, plan: LookPlan) -> tuple[int, int] | None:

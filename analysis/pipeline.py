@@ -78,7 +78,7 @@ class ScoringRun:
     def facts(self) -> StudyFacts:
         """What is known of the study beyond the scores."""
         facts = StudyFacts.of(self.study.judgments, self.result)
-        return replace(facts, looks=self.looks, look=self.look, on_raters=self.on_raters)
+        return replace(facts, looks=self.looks, look=self.look, closed=self.study.closed, on_raters=self.on_raters)
 
     @cached_property
     def verdict(self) -> Verdict:

@@ -37,6 +37,7 @@ class Look:
     fractions : of the answers wanted, at each look up to this one, rising
     bounds : of the statistic at these looks, in standard errors
     blind : whether figures are withheld until the study can stop
+    closed : whether no further answers come
     """
 
     planned: int
@@ -47,6 +48,7 @@ class Look:
     fractions: tuple[float, ...]
     bounds: tuple[float, ...]
     blind: bool = False
+    closed: bool = False
 
     @property
     def number(self) -> int:
@@ -57,6 +59,11 @@ class Look:
     def is_last(self) -> bool:
         """True once every pair has its answers."""
         return self.answers >= self.wanted
+
+    @property
+    def is_over(self) -> bool:
+        """True where no further answers come."""
+        return self.closed or self.is_last
 
     @property
     def level(self) -> float:
@@ -77,7 +84,7 @@ class Look:
         ----------
         settled : whether the study can stop
         """
-        if not self.blind or settled or self.is_last:
+        if not self.blind or settled or self.is_over:
             return None
         return (
             f"Figures are withheld until the study can stop (looks.blind): {self.name}, "
@@ -113,6 +120,7 @@ class StudyFacts:
     looks : how many ratings there were at each look at the answer while they came in, this time included; empty where
         looks are not counted
     look : this one, where looks are planned; None otherwise
+    closed : whether no further ratings come
     on_raters : what the raters say against the verdict, one sentence each
     """
 
@@ -124,16 +132,18 @@ class StudyFacts:
     drawn: int | None = None
     looks: tuple[int, ...] = ()
     look: Look | None = None
+    closed: bool = False
     on_raters: tuple[str, ...] = ()
 
     @property
     def so_far(self) -> str:
         """The beginning of a headline while pairs are not judged; empty once all are."""
         if self.look is not None:
-            return "" if self.look.is_last else f"So far, at {self.look.name}: "
+            closed = "" if self.look.is_last else f"Closed at {self.look.name}: "
+            return closed if self.look.is_over else f"So far, at {self.look.name}: "
         if self.judged is None or self.drawn is None:
             return ""
-        return f"So far, with {self.judged:,} of {self.drawn:,} pairs judged: "
+        return f"{'Closed' if self.closed else 'So far,'} with {self.judged:,} of {self.drawn:,} pairs judged: "
 
     def price_of_looks(self, level: float) -> str | None:
         """What looks that nobody planned do to the error, in a sentence; None for one look.

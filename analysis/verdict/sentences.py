@@ -68,6 +68,9 @@ def at_look(result: ScoreResult, ranked: Standings, look: Look, settled: bool) -
         return f"All answers are in: {error}."
     have = f"{look.answers:,} of the {look.wanted:,} answers wanted are in ({percent(look.fractions[-1])})"
     interval = f"Intervals have a level of {100 * look.level:g} %, so that {error}."
+    if look.closed:
+        corrected = _corrected(result, ranked, look) if settled else ""
+        return f"{have}, and the study is closed.{corrected} {interval}"
     if settled:
         return f"{have}; the others need not be collected.{_corrected(result, ranked, look)} {interval}"
     chance = _chance(result, ranked, look)

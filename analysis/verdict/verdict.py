@@ -181,7 +181,7 @@ def verdict_of(result: ScoreResult, facts: StudyFacts | None = None) -> Verdict:
     alone = len(ranked.names) == 1
     look = None if alone else facts.look
     settled = look is not None and not look.is_last and sentences.is_settled(result, ranked)
-    before = facts.so_far if look is None or not settled else f"You can stop at {look.name}. "
+    before = f"You can stop at {look.name}. " if look and settled and not look.is_over else facts.so_far
     quality = sentences.agreements(result, [result[name] for name in leading], facts)
     return Verdict(
         result.primary,

@@ -39,6 +39,8 @@ from relstudy.common.tables.whole_number_ids import whole_ids
 JUDGMENTS, CALIBRATED, RATINGS, PAIRS = "judgments.csv", "calibrated.csv", "ratings.csv", "pairs.csv"
 POOL = ("pool.csv", "pool.parquet")
 PROVENANCE = "provenance.json"
+EXPORTED = "ratings.json"
+"""What `relstudy export` says of the ratings."""
 SETTINGS = "study.toml"
 ABSENT = {
     CALIBRATED: "intervals speak of these raters alone",
@@ -103,6 +105,7 @@ class StudyTables:
     files : every file that was read, and those that are said to be behind them
     decision : what study.toml states of the analysis
     queries : a table of queries, for groups and weights of them; None where none was given
+    closed : whether no further ratings come, since the study was closed before its ratings were exported
     """
 
     judgments: Judgments
@@ -113,6 +116,7 @@ class StudyTables:
     files: tuple[InputFile, ...] = ()
     decision: Decision = field(default_factory=Decision)
     queries: Checked | None = None
+    closed: bool = False
 
     def with_table_of_queries(self, queries: Checked, file: InputFile) -> StudyTables:
         """The same with a table of queries, and its file among those that were read."""
@@ -314,7 +318,7 @@ def read_study_tables(
     look.add_provenance()
     decision = look.decision()
     judgments = replace(judgments, notes=(*judgments.notes, *look.notes()))
-    return StudyTables(judgments, rated, drawn, pairs, pool, tuple(look.files), decision)
+    return StudyTables(judgments, rated, drawn, pairs, pool, tuple(look.files), decision, closed=look.is_closed())
 
 
 @dataclass
@@ -439,6 +443,16 @@ class _Beside:
         """
         file = self.find(SETTINGS)
         return Decision() if file is None else read_decision(file)
+
+    def is_closed(self) -> bool:
+        """Whether the study was closed when its ratings were exported."""
+        places = [self.file.parent, *([] if self.folder is None else [self.folder])]
+        file = _first_of([EXPORTED], *places)
+        try:
+            said = None if file is None else read_json(file)
+        except RelstudyError:  # by hand: as if it were not there
+            return False
+        return isinstance(said, dict) and said.get("state") == "closed"
 
     def notes(self) -> list[str]:
         """Notes on tables without a part, and on missing ones with the figures that need them."""

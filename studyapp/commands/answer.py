@@ -27,8 +27,9 @@ from relstudy.calibration import pipeline
 from relstudy.calibration.tables.decision import LookPlan
 from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.calibration.tables.ratings import read_ratings
+from relstudy.calibration.tables.study_tables import EXPORTED
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.files import whole_files, write_text
+from relstudy.common.runtime.files import whole_files, write_json, write_text
 from relstudy.common.tables.formats.table_files import read_table, write_parts
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.study_folder import answers_file, is_side_by_side
@@ -70,8 +71,12 @@ def compute_answer(folder: Path) -> KeptAnswer:
         before = KeptAnswer.of(folder)
         work = folder / ANSWER / WORK
         shutil.rmtree(work, ignore_errors=True)  # of one that was killed
+        with store.read() as connection:
+            state = read_state(connection)
         ratings = _exported(study, store, work / "ratings.csv")
-        found = KeptAnswer(at=datetime.now(UTC).isoformat(timespec="seconds"), ratings=ratings, headline="")
+        write_json({"state": state}, work / EXPORTED)
+        at = datetime.now(UTC).isoformat(timespec="seconds")
+        found = KeptAnswer(at=at, ratings=ratings, headline="", closed=state == "closed")
         plan: LookPlan | None = None
         page: Page | None = None
         try:
@@ -172,7 +177,7 @@ def _next_round(run: ScoringRun, plan: LookPlan | None, folder: Path, judgments:
     come, or too few pairs are judged.
     """
     look = run.look
-    if plan is None or look is None or run.verdict.settled or look.answers >= look.wanted:
+    if plan is None or look is None or run.verdict.settled or look.is_over:
         return ()
     if not (folder / "design.json").is_file():
         return ()

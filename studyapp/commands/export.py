@@ -64,13 +64,14 @@ def export(folder: Path, options: ExportOptions, as_json: bool) -> None:
     from relstudy.common.tables.meaning.study_folder import question_folder
     from relstudy.studyapp.assignment.erasure import forgotten_hashes
     from relstudy.studyapp.assignment.slots import HAND_OUT_RULE
+    from relstudy.studyapp.assignment.versions import read_state
     from relstudy.studyapp.commands.opening import open_ratings
     from relstudy.studyapp.database.tombstones import hash_of
     from relstudy.studyapp.monitoring.export import people_table, ratings_in_parts
 
     study, store = open_ratings(folder)
     with store.read() as connection:
-        hashes = set().union(*forgotten_hashes(connection, folder).values())
+        hashes, state = set().union(*forgotten_hashes(connection, folder).values()), read_state(connection)
 
     def erased(person: str) -> bool:
         return hash_of(person) in hashes
@@ -108,6 +109,7 @@ def export(folder: Path, options: ExportOptions, as_json: bool) -> None:
         "blocks": dict(blocks.most_common()),
         "scales": sorted(scales),
         "handed_out": HAND_OUT_RULE,
+        "state": state,
         "pairs": None if response is None else response.as_json(),
         "ratings_per_pair": {block.name: block.ratings_per_pair for block in study.blocks if block.unique},
     }

@@ -38,6 +38,7 @@ class KeptAnswer:
     sentences : what it rests on
     look : number, planned, answers, wanted, fraction and bound, where looks are planned
     settled : whether the study can stop
+    closed : whether the study was closed
     hidden : whether figures are withheld until then (looks.blind)
     widths : ratings, and half the width of the interval of the leading difference, at this and earlier answers
     seconds : that a rating takes, the median of the latest; None while there are few
@@ -50,6 +51,7 @@ class KeptAnswer:
     sentences: tuple[str, ...] = ()
     look: dict[str, Any] | None = None
     settled: bool = False
+    closed: bool = False
     hidden: bool = False
     widths: tuple[tuple[int, float], ...] = field(default=())
     seconds: float | None = None
@@ -62,8 +64,9 @@ class KeptAnswer:
 
     @property
     def to_go(self) -> int:
-        """How many of the answers wanted are still to come; 0 where looks are not planned, or the study can stop."""
-        return 0 if self.look is None or self.settled else int(self.look["wanted"]) - int(self.look["answers"])
+        """How many of the answers wanted are still to come; 0 where looks are not planned, or none need to come."""
+        is_over = self.closed or self.settled
+        return 0 if self.look is None or is_over else int(self.look["wanted"]) - int(self.look["answers"])
 
     @property
     def hours(self) -> float | None:

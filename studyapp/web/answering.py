@@ -15,6 +15,7 @@ from pathlib import Path
 
 from relstudy.calibration.tables.decision import LookPlan, read_decision
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.studyapp.assignment.versions import read_state
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
 from relstudy.studyapp.database.store import Store
@@ -87,20 +88,26 @@ class PlannedLooks:
             wait = max(LOOK, SHARE * (time.monotonic() - began))
 
     def look(self) -> bool:
-        """Start to compute the answer if a planned look is due; says whether it was."""
+        """Start to compute the answer if a planned look is due, or the study was closed or opened again since; says
+        whether it was."""
         plan = read_decision(self.folder / "study.toml").looks
         if plan is None:
             return False
         store = Store.of_study(self.folder, kept=1)
         try:
-            newest = may_have_ratings(store)
+            kept, newest = KeptAnswer.of(self.folder), may_have_ratings(store)
+            with store.read() as connection:
+                closed = read_state(connection) == "closed"
+            if kept is not None and kept.closed != closed:
+                start_computing(self.folder)
+                return True
             if newest == self._seen.get("newest"):
                 return False  # nothing was rated since the last count, which costs more than this
             self._seen["newest"] = newest
             share = share_of_answers(study_status(store, Study.load(self.folder)))
         finally:
             store.dispose()
-        due = is_due(plan, share, KeptAnswer.of(self.folder))
+        due = is_due(plan, share, kept)
         if due:
             start_computing(self.folder)
         return due

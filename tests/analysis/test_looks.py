@@ -153,6 +153,9 @@ def test_a_running_study_says_so_far_and_counts_the_looks_at_new_ratings(tmp_pat
     page = (folder / "report" / "index.html").read_text()
     assert said["headline"][:40] in page and said["looks"] in page
     assert len(pd.read_csv(folder / "looks.csv")) == 2
+    (folder / "ratings.json").write_text('{"state": "closed"}')
+    said = json.loads(succeeds("score", folder, "--replicates", 50, "--json").stdout)["verdict"]
+    assert said["headline"].startswith("Closed with 502 of 560 pairs judged: ")
 
 
 @pytest.mark.slow

@@ -267,6 +267,15 @@ def test_a_planned_look_is_computed_when_its_answers_are_in(folder, monkeypatch)
     rated(folder, 1)
     assert watcher.look()
     assert not watcher.look()  # nothing came in since, so nothing is counted
+    succeeds("status", folder, "--close")
+    assert watcher.look()
+    found = compute_answer(folder)
+    assert not watcher.look()
+    assert found.headline.startswith(f"Closed at look {found.look['number']} of 4: ") and not found.to_go
+    assert ", and the study is closed. " in found.sentences[0] and "Go on" not in " ".join(found.sentences)
+    for command in ("export", "calibrate", "score"):
+        said = succeeds(command, folder).output
+    assert found.headline in " ".join(said.split()), "as the commands say it"
     plain = (folder / "study.toml").read_text().partition("[looks]")[0]
     (folder / "study.toml").write_text(plain)
     assert not watcher.look()
