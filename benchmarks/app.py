@@ -6,17 +6,17 @@
     python benchmarks/app.py --profile             # and what a page costs: CPU milliseconds and SQL statements
     python benchmarks/app.py --studies 20 --raters 200  # instead: so many studies in one host beside one study alone
     python benchmarks/app.py --media 300 --raters 300   # instead: raters alone, and beside so many who watch films
-    python benchmarks/app.py --answer 3 --raters 50     # instead: raters alone and beside the answer's computation
+    python benchmarks/app.py --answer 3 --raters 50 --think 2  # instead: raters alone and while the answer is computed
 
-Every rater has no think time: submits a page of four ratings on 1-5 and waits for the next page. Both are used as their
-own pages' scripts use them: ours is sent the form as study.js sends it, which asks for the next page in the answer and
-gets it once the ratings are on disk; Potato is sent its two requests. Measured are committed
-ratings per second, the time from submitting to having the next page, requests that failed (after which the rater loads
-the page again, which belongs to that time), ratings that were
-acknowledged but are not in the data afterwards ("lost"), and pages stored for two raters though one was asked for
-("double"). Both servers run with their own way of keeping ratings; ours with SQLite (synchronous=FULL) and PostgreSQL
-(fsync on). Potato is installed from the package registry into an environment of its own, and runs as its documentation
-says (`potato start`). The load generator shares the machine with the servers.
+Raters have no think time, unless one is stated: each submits a page of four ratings on 1-5 and waits for the next
+page. Both are used as their own pages' scripts use them: ours is sent the form as study.js sends it, which asks for
+the next page in the answer and gets it once the ratings are on disk; Potato is sent its two requests. Measured are
+committed ratings per second, the time from submitting to having the next page, requests that failed (after which the
+rater loads the page again, which belongs to that time), ratings that were acknowledged but are not in the data
+afterwards ("lost"), and pages stored for two raters though one was asked for ("double"). Both servers run with their
+own way of keeping ratings; ours with SQLite (synchronous=FULL) and PostgreSQL (fsync on). Potato is installed from
+the package registry into an environment of its own, and runs as its documentation says (`potato start`). The load
+generator shares the machine with the servers.
 """
 
 from __future__ import annotations
@@ -158,7 +158,9 @@ class Processes:
         return [sys.executable, "-m", "gunicorn", *kind, *size, "--bind", f"127.0.0.1:{port}", app]
 
 
-def measure_ours(folder: Path, url: str, raters: int, seconds: float, processes: Processes) -> dict[str, Any]:
+def measure_ours(
+    folder: Path, url: str, raters: int, seconds: float, processes: Processes, think: float = 0.0
+) -> dict[str, Any]:
     """Serve, load, and compare what was acknowledged with the export."""
     from relstudy.studyapp.assignment.synchronisation import prepare
     from relstudy.studyapp.config.study import Study
@@ -170,7 +172,7 @@ def measure_ours(folder: Path, url: str, raters: int, seconds: float, processes:
     prepare(folder, store)
     with running(processes.command(folder, port), port, folder / "server.log", {"DATABASE_URL": url}) as group:
         before: list[float] = []
-        tally = load("ours", port, raters, seconds, begin=lambda: before.append(cpu_seconds(group)))
+        tally = load("ours", port, raters, seconds, begin=lambda: before.append(cpu_seconds(group)), think=think)
         spent = cpu_seconds(group) - before[0]
     table = ratings_table(store, Study.load(folder))
     store.dispose()
@@ -412,7 +414,7 @@ def computing_answers(folder: Path, url: str) -> Iterator[list[float]]:
     thread.join()
 
 
-def compare_answer(turns: int, raters: int, seconds: float, processes: Processes, cluster: Any) -> None:
+def compare_answer(turns: int, raters: int, seconds: float, think: float, processes: Processes, cluster: Any) -> None:
     """Raters alone and while the answer is computed, in turns, on both databases."""
     work = Path(tempfile.mkdtemp(prefix="relstudy-bench-"))
     head = f"{'served':36}{'raters':>7}{'ratings/s':>11}{'p50 s':>9}{'p95 s':>9}{'errors':>8}{'lost':>6}"
@@ -423,7 +425,7 @@ def compare_answer(turns: int, raters: int, seconds: float, processes: Processes
                 folder = our_folder(work / f"{database}{turn}{beside}")
                 url = f"sqlite:///{folder / 'study.db'}" if database == "SQLite" else cluster.new_database()
                 with computing_answers(folder, url) if beside else contextlib.nullcontext([]) as took:
-                    row = measure_ours(folder, url, raters, seconds, processes)
+                    row = measure_ours(folder, url, raters, seconds, processes, think)
                 name = f"{database}, {'beside the answer' if beside else 'alone'}"
                 each = f"{np.mean(took):.1f}" if took else "–"
                 print(
@@ -454,6 +456,7 @@ def main() -> None:
     parser.add_argument(
         "--answer", type=int, default=0, metavar="TURNS", help="raters alone and beside the answer, and nothing else"
     )
+    parser.add_argument("--think", type=float, default=0, help="seconds before each page, with --answer")
     parser.add_argument("--profile", action="store_true", help="print CPU milliseconds and SQL statements a page too")
     options = parser.parse_args()
     processes = Processes(options.workers, options.threads)
@@ -476,7 +479,7 @@ def main() -> None:
     rows: list[dict[str, Any]] = []
     try:
         if options.answer:
-            compare_answer(options.answer, options.raters[0], options.seconds, processes, cluster)
+            compare_answer(options.answer, options.raters[0], options.seconds, options.think, processes, cluster)
             return
         for raters in options.raters:
             if "potato" not in options.without:

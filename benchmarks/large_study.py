@@ -6,8 +6,8 @@
 Makes the study (seeded; SQLite), serves it, and prints: seconds until the server answers, the memory of its processes
 together and of the largest; the time from
 submitting a page to having the next one, for 50 raters who think for two seconds; seconds of the command's status, of
-each admin page (the first look and the second, and how long the figures of the first take, which it does not wait for)
-and of the export, with the memory at the peak. Each
+each admin page (the first look and the second, and how long the figures of the first take, which it does not wait for),
+of the export, and of the answer for two systems (`relstudy status --answer`), with the memory at the peak. Each
 step is a process of its own.
 """
 
@@ -53,12 +53,12 @@ def make_study(folder: Path, pairs: int, raters: int) -> None:
     names = [f"q{i}" for i in range(queries)] + [f"r{i}" for i in range(RESULTS)]
     (folder / "collection.csv").write_text("item_id,kind,path\n" + "".join(f"{name},image,p.png\n" for name in names))
     with open(folder / "pairs.csv", "w", encoding="utf-8") as out:
-        out.write("pair_id,query_id,result_id,paradigm,block,source\n")
+        out.write("pair_id,query_id,result_id,paradigm,inclusion_probability,block,source\n")
         for query in range(queries):
-            out.writelines(f"q{query}-{r},q{query},r{r},image,unique,s{r % 5}\n" for r in range(RESULTS))
+            out.writelines(f"q{query}-{r},q{query},r{r},image,0.5,unique,s{r % 5}\n" for r in range(RESULTS))
     (folder / "study.toml").write_text(
         '[study]\nid = "large"\ntitle = "Large"\n[entry]\nrules = ["open"]\njoins_per_address = 0\n'
-        '[[blocks]]\nname = "unique"\npairs = "unique"\npairs_per_rater = 400\n'
+        '[[blocks]]\nname = "unique"\npairs = "unique"\npairs_per_rater = 400\n[looks]\nplanned = 5\n'
     )
     store = Store(f"sqlite:///{folder / 'study.db'}")
     prepare(folder, store)
@@ -251,6 +251,22 @@ def export(folder: Path) -> dict[str, float]:
     return {"rows": rows, "seconds": time.perf_counter() - began, "CPU s": time.process_time() - busy}
 
 
+def answer(folder: Path) -> dict[str, float]:
+    from relstudy.studyapp.commands.answer import compute_answer
+
+    draw = np.random.default_rng(SEED)
+    (folder / "scores").mkdir(exist_ok=True)
+    names = [line.split(",")[1:3] for line in (folder / "pairs.csv").read_text().splitlines()[1:]]
+    for system in ("one", "other"):
+        scores = draw.normal(size=len(names))
+        rows = (f"{query},{result},{score:.4f}" for (query, result), score in zip(names, scores, strict=True))
+        (folder / "scores" / f"{system}.csv").write_text("query_id,result_id,score\n" + "\n".join(rows) + "\n")
+    began, busy = time.perf_counter(), time.process_time()
+    found = compute_answer(folder)
+    print(found.headline)
+    return {"ratings": found.ratings, "seconds": time.perf_counter() - began, "CPU s": time.process_time() - busy}
+
+
 def apart(work: Callable[..., Any], *arguments: Any) -> dict[str, float]:
     """What a step returns, with its peak memory, from a process of its own."""
     with multiprocessing.get_context("spawn").Pool(1) as pool:
@@ -290,6 +306,7 @@ def main() -> None:
     step("status", look_at_status, folder)
     step("admin", look_at_admin, folder)
     step("export", export, folder)
+    step("answer", answer, folder)
     print(f"load of the machine: {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
     if options.json:
         options.json.write_text(json.dumps(steps, indent=1) + "\n")

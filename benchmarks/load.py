@@ -1,4 +1,4 @@
-"""Raters without think time, ours and Potato's: each submits a page of four ratings and waits for the next."""
+"""Raters, ours and Potato's: each submits a page of four ratings and waits for the next."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import functools
 import http.client
 import json
 import multiprocessing
+import random
 import re
 import threading
 import time
@@ -156,6 +157,7 @@ def generate(
     ready: Barrier,
     results: multiprocessing.Queue[Tally],
     studies: int,
+    think: float,
 ) -> None:
     """One generator process: a thread for each of its raters."""
     tally = Tally()
@@ -172,8 +174,9 @@ def generate(
     def work(number: int) -> None:
         mine: list[float] = []
         done: list[str] = []
-        in_time = 0
+        in_time, draw = 0, random.Random(number)
         while time.perf_counter() < end and number in raters:
+            time.sleep(think * draw.uniform(0.5, 1.5))
             began = time.perf_counter()
             try:
                 trouble, name = raters[number].page()
@@ -207,11 +210,17 @@ def generate(
 
 
 def load(
-    kind: str, port: int, raters: int, seconds: float, studies: int = 0, begin: Callable[[], object] = lambda: None
+    kind: str,
+    port: int,
+    raters: int,
+    seconds: float,
+    studies: int = 0,
+    begin: Callable[[], object] = lambda: None,
+    think: float = 0.0,
 ) -> Tally:
     """All generators at once; their tallies together. With `studies`, raters are spread over /s0/, /s1/ and so on.
 
-    `begin` is called when all raters have their first page.
+    They think for `think` seconds before each page, on average. `begin` is called when all have their first page.
     """
     context = multiprocessing.get_context("spawn")
     ready = context.Barrier(GENERATORS + 1)
@@ -219,7 +228,7 @@ def load(
     processes = [
         context.Process(
             target=generate,
-            args=(kind, port, list(range(g, raters, GENERATORS)), seconds, ready, results, studies),
+            args=(kind, port, list(range(g, raters, GENERATORS)), seconds, ready, results, studies, think),
         )
         for g in range(GENERATORS)
     ]
