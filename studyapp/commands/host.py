@@ -40,8 +40,8 @@ def host(folders: tuple[Path, ...], server: ServerOptions, options: HostOptions)
       relstudy host studies --set-up
       touch studies/colours/stopped
     """
+    from relstudy.studyapp.web.admin.further import SetUp
     from relstudy.studyapp.web.host import run_host
-    from relstudy.studyapp.web.set_up import SetUp
 
     set_up = None
     if options.set_up:

@@ -34,8 +34,8 @@ def start(folder: Path, server: ServerOptions, options: StartOptions) -> None:
       relstudy start
       relstudy start studies --no-browser --port 8080
     """
+    from relstudy.studyapp.web.admin.further import SetUp
     from relstudy.studyapp.web.host import run_host
-    from relstudy.studyapp.web.set_up import SetUp
 
     folder.mkdir(parents=True, exist_ok=True)
     run_host([folder], server, set_up=SetUp.of(folder), browser=options.browser is not False)

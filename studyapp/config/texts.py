@@ -297,6 +297,7 @@ ENGLISH: dict[str, str] = {
     "admin.role.editor": "editor",
     "admin.role.owner": "owner",
     "admin.leave": "Log out",
+    "admin.further": "Set up another study",
     "admin.live": "Keep up to date",
     "admin.command": "On the command line",
     "admin.groups": "Groups",

@@ -25,6 +25,7 @@ from relstudy.studyapp.web.admin import (
     answer,
     audit,
     export,
+    further,
     invite,
     leases,
     overview,
@@ -68,10 +69,12 @@ REASONS_BY_STATUS = {
 
 @dataclass(frozen=True)
 class HostAccess:
-    """Access shared by the studies of a host: the folder of its accounts, and the counts of guesses at passwords."""
+    """Access shared by the studies of a host: the folder of its accounts, the counts of guesses at passwords, and where
+    further studies are set up."""
 
     folder: Path
     store: Store
+    set_up: further.SetUp | None = None
 
 
 def create_app(
@@ -135,9 +138,13 @@ def create_app(
         *(access, sso, overview, answer, raters_page, leases, invite, export, audit, api),
     ):
         app.register_blueprint(module.blueprint)
+    if host is not None and host.set_up is not None:
+        host.set_up.add_to_study(app)
     app.session_interface = Sessions()
     prepare_templates(app.jinja_env)
-    app.jinja_env.globals.update(may=researchers.may, researcher=researchers.current_account)
+    app.jinja_env.globals.update(
+        may=researchers.may, researcher=researchers.current_account, may_set_up=further.may_set_up
+    )
     for address in ("/health", "/health/ready"):
         app.add_url_rule(address, address[1:].replace("/", "_"), _health)
     app.add_url_rule("/health/live", "health_live", lambda: jsonify(status="ok"))

@@ -17,6 +17,7 @@ from werkzeug.exceptions import HTTPException
 from relstudy.common.runtime.console import say
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.config.texts import Texts
+from relstudy.studyapp.web.admin.further import SetUp
 from relstudy.studyapp.web.assets import serve_assets
 from relstudy.studyapp.web.hosted import NAME, RESERVED, TRY_AGAIN, HostedStudies
 from relstudy.studyapp.web.listening import announce, listen, make_worker, shown_address
@@ -25,7 +26,7 @@ from relstudy.studyapp.web.mount import WsgiApp, at, mounted, path_of
 from relstudy.studyapp.web.options import ServerOptions
 from relstudy.studyapp.web.processes import run_workers
 from relstudy.studyapp.web.security import add_headers
-from relstudy.studyapp.web.set_up import UPLOAD, SetUp
+from relstudy.studyapp.web.set_up import UPLOAD, add_pages
 from relstudy.studyapp.web.starting import end_deleting
 from relstudy.studyapp.web.views import MessagePage
 
@@ -65,6 +66,7 @@ def run_host(
         secure=address.startswith("https://"),
         url_is_given=bool(url),
         trusted_proxy=server.trusted_proxy,
+        set_up=set_up,
     )
     for name, folder in studies.listed().items():
         if not NAME.fullmatch(name) or name in RESERVED:
@@ -77,7 +79,7 @@ def run_host(
             studies.get(name)
     say(f"{studies.served} studies below {address}/ (health: {address}/health)")
     announce(listener, server)
-    app = mounted(host_app(studies, set_up), path_of(address))
+    app = mounted(host_app(studies), path_of(address))
     if set_up is not None:
         link = f"{address}/start/{set_up.key}"
         say(f"Set up a study: {link}")
@@ -93,9 +95,9 @@ def run_host(
         end_deleting(folder)
 
 
-def host_app(studies: HostedStudies, set_up: SetUp | None = None) -> WsgiApp:
+def host_app(studies: HostedStudies) -> WsgiApp:
     """Each study below its name, and the host's own pages."""
-    front = _front_app(studies, set_up)
+    front = _front_app(studies)
 
     def app(environ: dict[str, Any], start_response: Callable[..., Any]) -> Iterable[bytes]:
         root, asked = environ.get("SCRIPT_NAME", ""), environ.get("PATH_INFO", "")
@@ -112,7 +114,7 @@ def host_app(studies: HostedStudies, set_up: SetUp | None = None) -> WsgiApp:
     return app
 
 
-def _front_app(studies: HostedStudies, set_up: SetUp | None) -> Flask:
+def _front_app(studies: HostedStudies) -> Flask:
     """The host's own pages: where there is no study of that name, or where it cannot be served now."""
     texts = Texts()
     app = StudyFlask("host", root_path=str(Path(__file__).parent))
@@ -151,8 +153,8 @@ def _front_app(studies: HostedStudies, set_up: SetUp | None) -> Flask:
     def not_taken(error: HTTPException) -> ResponseReturnValue:
         return message(TOO_LARGE if error.code == 413 else texts("error.other"), error.code or 400)
 
-    if set_up is not None:
-        set_up.add_to(app, secure=studies.secure)
+    if studies.set_up is not None:
+        add_pages(app, studies.set_up, secure=studies.secure)
 
     @app.errorhandler(404)
     @app.errorhandler(405)

@@ -27,6 +27,7 @@ from relstudy.studyapp.database.serving_lock import hold_as_server, one_prepares
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.traces import go_on_deleting
 from relstudy.studyapp.web.admin.access import make_setup_link
+from relstudy.studyapp.web.admin.further import SetUp
 from relstudy.studyapp.web.answering import PlannedLooks
 from relstudy.studyapp.web.app import HostAccess, create_app
 from relstudy.studyapp.web.notifier import Notifier, notifier_of
@@ -63,6 +64,7 @@ class HostedStudies:
     url : the host's public address
     secure : whether cookies are for https only
     trusted_proxy : address of the proxy in front, where there is one
+    set_up : where further studies are set up in the browser
     url_is_given : whether somebody said that address; else links made on a page lead where the page was asked for
     """
 
@@ -74,12 +76,14 @@ class HostedStudies:
         *,
         url_is_given: bool = False,
         trusted_proxy: str | None = None,
+        set_up: SetUp | None = None,
     ) -> None:
         self.places = [place.resolve() for place in places]
         self.url = url.rstrip("/")
         self.secure = secure
         self.url_is_given = url_is_given
         self.trusted_proxy = trusted_proxy
+        self.set_up = set_up
         self._open: dict[str, HostedStudy] = {}
         self._refused: dict[str, float] = {}  # when each may be tried again
         self._trying: set[str] = set()
@@ -98,7 +102,7 @@ class HostedStudies:
         store = Store.of_host(folder)
         store.migrate()
         store.dispose()
-        return HostAccess(folder, store)
+        return HostAccess(folder, store, self.set_up)
 
     def listed(self) -> dict[str, Path]:
         """The studies that there are now; of two of one name the first."""

@@ -1,7 +1,7 @@
 """Set up a study in the browser: upload results, see what they were taken for, and open the study.
 
-Whoever holds the key that `relstudy start` prints may do so. What the pages do is `relstudy ask`, with the same words;
-a study that nobody has opened yet is not served.
+Whoever holds the key that `relstudy start` prints may do so, and editors with an account of such a host. What the pages
+do is `relstudy ask`, with the same words; a study that nobody has opened yet is not served.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from typing import Any
 
 from flask import Blueprint, Flask, abort, current_app, redirect, request, session
 from flask.typing import ResponseReturnValue
+from itsdangerous import BadSignature
 from werkzeug.datastructures import FileStorage
 
 from relstudy.common.runtime.errors import RelstudyError
@@ -29,8 +30,10 @@ from relstudy.common.tables.meaning.pairs_table import OTHER
 from relstudy.studyapp.collection.asked_study import make_study
 from relstudy.studyapp.collection.kinds import can_be_shown
 from relstudy.studyapp.collection.results_table import read_results
+from relstudy.studyapp.config.accounts import read_accounts
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.web.admin.access import make_setup_link
+from relstudy.studyapp.web.admin.further import EXTENSION, SetUp
 from relstudy.studyapp.web.hosted import NAME, RESERVED, STOPPED
 
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".xls", ".ods", ".run", ".trec", ".txt")
@@ -41,36 +44,20 @@ UNPACKED, FILES = 512 << 20, 5_000
 SCALES = ("1-5", "yes-no", "binary", "1-9")
 SHOWN, MOST_SHOWN = 3, 600
 """Queries whose first result is shown before a study is opened, and characters of each."""
+SECONDS = 60
+"""Within which a link that was made for an account has to be opened."""
 blueprint = Blueprint("set_up", __name__, url_prefix="/start")
 
 
-@dataclass(frozen=True)
-class SetUp:
-    """Where studies are made, and the key that lets somebody in.
-
-    Parameters
-    ----------
-    folder : of the studies
-    key : part of the link that is printed
-    """
-
-    folder: Path
-    key: str
-
-    @classmethod
-    def of(cls, folder: Path) -> SetUp:
-        """One with a new key."""
-        return cls(folder, secrets.token_urlsafe(24))
-
-    def add_to(self, app: Flask, *, secure: bool) -> None:
-        """Serve the pages, by a cookie of the host's own, for https only with `secure`."""
-        app.config.update(
-            SECRET_KEY=hmac.digest(self.key.encode(), b"set up", "sha256"), SESSION_COOKIE_NAME="relstudy-set-up",
-            SESSION_COOKIE_HTTPONLY=True, SESSION_COOKIE_SAMESITE="Strict", SESSION_COOKIE_SECURE=secure,
-            MAX_CONTENT_LENGTH=UPLOAD,
-        )  # fmt: skip
-        app.extensions["relstudy-set-up"] = self
-        app.register_blueprint(blueprint)
+def add_pages(app: Flask, set_up: SetUp, *, secure: bool) -> None:
+    """Serve the pages, by a cookie of the host's own, for https only with `secure`."""
+    app.config.update(
+        SECRET_KEY=hmac.digest(set_up.key.encode(), b"set up", "sha256"), SESSION_COOKIE_NAME="relstudy-set-up",
+        SESSION_COOKIE_HTTPONLY=True, SESSION_COOKIE_SAMESITE="Strict", SESSION_COOKIE_SECURE=secure,
+        MAX_CONTENT_LENGTH=UPLOAD,
+    )  # fmt: skip
+    app.extensions[EXTENSION] = set_up
+    app.register_blueprint(blueprint)
 
 
 @dataclass(frozen=True)
@@ -94,8 +81,9 @@ class Given:
 
 
 def _here() -> SetUp:
-    found: SetUp = current_app.extensions["relstudy-set-up"]
-    if not session.get("csrf"):
+    found: SetUp = current_app.extensions[EXTENSION]
+    account = read_accounts(found.folder).get(session["account"]) if "account" in session else None
+    if not session.get("csrf") or ("account" in session and (account is None or not account.may("editor"))):
         abort(403)
     if request.method == "POST" and not hmac.compare_digest(str(session["csrf"]), request.form.get("csrf", "")):
         abort(400)
@@ -109,9 +97,14 @@ def _page(given: Given, message: str = "", status: int = 200) -> ResponseReturnV
 
 @blueprint.get("/<key>")
 def enter(key: str) -> ResponseReturnValue:
-    """The link that was printed."""
-    if not hmac.compare_digest(key, current_app.extensions["relstudy-set-up"].key):
-        abort(403)
+    """The link that was printed, or one that was made for an account."""
+    here: SetUp = current_app.extensions[EXTENSION]
+    session.pop("account", None)
+    if not hmac.compare_digest(key, here.key):
+        try:
+            session["account"] = here.links.loads(key, max_age=SECONDS)
+        except BadSignature:
+            abort(403)
     session.setdefault("csrf", secrets.token_urlsafe(24))
     return redirect("/start/")
 

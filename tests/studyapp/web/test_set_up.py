@@ -12,16 +12,19 @@ from typing import Any
 import pandas as pd
 import pytest
 from PIL import Image
+from werkzeug.security import generate_password_hash
 from werkzeug.test import Client, TestResponse
 
+from relstudy.studyapp.config.accounts import choose_password, invite_account
 from relstudy.studyapp.web import set_up
+from relstudy.studyapp.web.admin.further import SetUp
 from relstudy.studyapp.web.host import host_app
 from relstudy.studyapp.web.hosted import HostedStudies
 from relstudy.studyapp.web.mount import mounted
-from relstudy.studyapp.web.set_up import SetUp
-from tests.commands import relstudy
+from tests.commands import relstudy, succeeds
 from tests.studyapp.browse import Page
 
+PASSWORD = "a long enough password"
 TABLE = "question,model,answer\n" + "".join(f"What is {q}?,{m},Answer {m}{q}.\n" for q in range(4) for m in "xy")
 
 
@@ -60,10 +63,10 @@ class Visitor:
 def host(tmp_path: Path) -> Iterator[tuple[Any, SetUp, Path]]:
     folder = tmp_path / "studies"
     folder.mkdir()
-    studies = HostedStudies([folder], "http://localhost", secure=False)
-    studies.begin_work()
     key = SetUp.of(folder)
-    yield host_app(studies, key), key, folder
+    studies = HostedStudies([folder], "http://localhost", secure=False, set_up=key)
+    studies.begin_work()
+    yield host_app(studies), key, folder
     studies.close()
 
 
@@ -93,6 +96,41 @@ def test_a_host_without_a_key_has_no_such_pages(tmp_path):
     visitor.get("/start/")
     assert visitor.status == 404
     studies.close()
+
+
+def signed_in(app: Any, folder: Path, account: str, role: str) -> Visitor:
+    """Somebody with an account in a folder, at a study's pages."""
+    choose_password(folder, invite_account(folder, account, role), generate_password_hash(PASSWORD))
+    visitor = Visitor(app)
+    csrf = visitor.get("/mine/admin/login").form().fields["csrf"]
+    visitor.post("/mine/admin/login", csrf=csrf, account=account, password=PASSWORD)
+    return visitor
+
+
+def test_an_editor_of_the_host_needs_no_link(host, visitor, monkeypatch):
+    app, _, folder = host
+    csrf = visitor.upload(("a.csv", TABLE.encode()), name="mine").forms[0].fields["csrf"]
+    visitor.post("/start/open", csrf=csrf)
+    for place, account, role in ((folder, "vera", "viewer"), (folder / "mine", "otto", "owner")):
+        other = signed_in(app, place, account, role)
+        assert other.status == 200 and "Set up another study" not in other.page.text, role
+        other.get("/mine/admin/set-up")
+        assert other.status == 403, role
+    editor = signed_in(app, folder, "anna", "editor")
+    assert "Set up another study" in editor.page.text
+    link = editor.client.get("/mine/admin/set-up").headers["Location"]
+    assert "Start a study" in editor.get(link).text
+    page = editor.upload(("b.csv", TABLE.encode()), name="hers")
+    editor.post("/start/open", csrf=page.forms[0].fields["csrf"])
+    assert (folder / "hers" / "study.toml").exists() and not (folder / "hers" / "stopped").exists()
+
+    monkeypatch.setattr(set_up, "SECONDS", -1)
+    late = Visitor(app)
+    late.get(link)
+    assert late.status == 403
+    succeeds("account", folder, "anna", "--role", "viewer")
+    editor.get("/start/")
+    assert editor.status == 403, "at once"
 
 
 def test_a_table_is_shown_as_it_was_taken_and_served_once_it_is_opened(host, visitor):
@@ -213,8 +251,9 @@ def test_markup_in_a_table_is_shown_as_text(visitor):
 
 def test_more_than_can_be_taken_at_once_is_said(tmp_path, monkeypatch):
     monkeypatch.setattr(set_up, "UPLOAD", 2_000)
-    studies, key = HostedStudies([tmp_path], "http://localhost", secure=False), SetUp.of(tmp_path)
-    visitor = Visitor(host_app(studies, key))
+    key = SetUp.of(tmp_path)
+    studies = HostedStudies([tmp_path], "http://localhost", secure=False, set_up=key)
+    visitor = Visitor(host_app(studies))
     visitor.get(f"/start/{key.key}")
     page = visitor.upload(("a.csv", TABLE.encode() * 20))
     assert visitor.status == 413 and "can be uploaded at once" in page.text
@@ -222,10 +261,10 @@ def test_more_than_can_be_taken_at_once_is_said(tmp_path, monkeypatch):
 
 
 def test_below_a_hosts_path_the_pages_lead_on_below_it(tmp_path):
-    studies = HostedStudies([tmp_path], "https://lab.example.org/studies", secure=True)
-    studies.begin_work()
     key = SetUp.of(tmp_path)
-    client = Client(mounted(host_app(studies, key), "/studies"), TestResponse)
+    studies = HostedStudies([tmp_path], "https://lab.example.org/studies", secure=True, set_up=key)
+    studies.begin_work()
+    client = Client(mounted(host_app(studies), "/studies"), TestResponse)
     given = {"base_url": "https://lab.example.org"}
     entered = client.get(f"/studies/start/{key.key}", **given)
     assert entered.headers["Location"] == "/studies/start/" and "Secure" in entered.headers["Set-Cookie"]
