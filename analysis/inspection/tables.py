@@ -44,7 +44,8 @@ from relstudy.common.runtime.wording import count_of, listed, listed_some
 from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.column_names import plain_name, under_own_names
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
-from relstudy.common.tables.meaning.results_columns import is_results, known_columns
+from relstudy.common.tables.meaning.logged_cells import without_lists
+from relstudy.common.tables.meaning.results_columns import is_results, known_columns, may_be_results
 from relstudy.common.tables.meaning.scales import SCALE_COLUMNS
 from relstudy.common.tables.meaning.summary_rows import is_total, totals
 from relstudy.common.tables.meaning.vote_counts import vote_columns
@@ -103,7 +104,7 @@ def _inspected(table: Checked, tool: str) -> Inspection:
     recognised = preferences_of(table, tool) or inspect_export(table, tool) or _relstudy_table(table)
     if recognised is not None:
         return recognised
-    if not tool and is_results(table.frame):
+    if not tool and is_results(without_lists(table.frame)):
         return _results(table)
     roles = roles_of(table.frame)
     if not tool and (votes := vote_columns(table.frame)):
@@ -111,7 +112,10 @@ def _inspected(table: Checked, tool: str) -> Inspection:
     readings = [] if not {*PAIR, "rater_id"} & set(roles) else _readings(table, roles, tool)
     if readings:
         return Inspection.of_several(table.file, readings, f"a table of {count_of(len(table.frame), 'row')}")
-    return _headless(table) or _codes(table) or _panel_of_unnamed(table) or _unknown(table, tool, roles)
+    found = _headless(table) or _codes(table) or _panel_of_unnamed(table)
+    if found is None and not tool and may_be_results(without_lists(table.frame)):
+        return _results(table)
+    return found or _unknown(table, tool, roles)
 
 
 def _votes(table: Checked, roles: dict[str, str], votes: list[str]) -> Inspection:
@@ -155,11 +159,12 @@ def _panel_of_unnamed(table: Checked) -> Inspection | None:
 
 def _results(table: Checked) -> Inspection:
     """A table of what systems gave, which nobody rated yet."""
-    known = known_columns(list(table.frame))
+    frame = without_lists(table.frame)
+    known = known_columns(list(frame))
     return Inspection(
         table.file,
         "results",
-        f"a table of {count_of(len(table.frame), 'result')} or answers that nobody has rated",
+        f"a table of {count_of(len(frame), 'result')} or answers that nobody has rated",
         tuple(ColumnRole(str(name), role, "by its name") for role, name in known.items()),
         uses=("people rate what each system gave, and the systems are compared by it",),
         command=f"relstudy ask {shlex.quote(table.file)}",

@@ -5,8 +5,9 @@ A run holds ids alone, and a folder the names of its files; tables beside them g
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pandas as pd
@@ -15,7 +16,8 @@ from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import read_json
 from relstudy.common.runtime.wording import count_of, listed
 from relstudy.common.tables.formats.table_files import read_table
-from relstudy.common.tables.meaning.results_columns import known_columns
+from relstudy.common.tables.meaning.logged_cells import without_lists
+from relstudy.common.tables.meaning.results_columns import known_columns, model_columns
 from relstudy.mapping.scores.table import is_run, read_scores
 from relstudy.studyapp.collection.kinds import can_be_shown
 from relstudy.studyapp.collection.search_responses import responses
@@ -61,17 +63,64 @@ def read_sources(sources: Sequence[Path | pd.DataFrame]) -> list[Source]:
         return [_of_runs(runs, tables)]
     if folders:
         return [_of_folders(folders, tables)]
-    return tables
+    return _with_texts(tables)
 
 
 def _table(source: Path | pd.DataFrame, number: int) -> Source:
     if isinstance(source, pd.DataFrame):
-        return Source(f"system {number}", source.reset_index(drop=True))
+        return Source(f"system {number}", without_lists(source.reset_index(drop=True)))
     if source.suffix == ".json":
         found = list(responses(read_json(source)))
         if found:
             return Source(source.stem, pd.DataFrame(found))
-    return Source(source.stem, read_table(source).frame.reset_index(drop=True))
+    return Source(source.stem, without_lists(read_table(source).frame.reset_index(drop=True)))
+
+
+def _with_texts(tables: Sequence[Source]) -> list[Source]:
+    """Tables that hold ids alone of their results or queries, with the texts that others hold of these."""
+    used: set[str] = set()
+    found = []
+    for table in tables:
+        known, frame, taken = known_columns(list(table.frame)), table.frame, dict(table.taken)
+        others = [each for each in tables if each is not table]
+        if "query" not in known and "query_id" in known:
+            asked = _holding(others, frame[known["query_id"]], of_queries=True)
+            if asked is not None:
+                texts, said = _queries(_ids(frame[known["query_id"]]), asked, "")
+                frame, taken["query"] = frame.assign(query=texts), said
+                used.add(asked.name)
+        if "result" in known and not {*SHOWN, "answer"} & known.keys() and not model_columns(frame, known):
+            documents = _holding(others, frame[known["result"]], of_queries=False)
+            if documents is not None:
+                rows = documents.rows.reindex(_ids(frame[known["result"]]))
+                lacking = rows[documents.rows.columns[0]].isna().to_numpy()
+                if lacking.any():
+                    absent = frame[known["result"]][lacking]
+                    raise RelstudyError(
+                        f"{documents.name} lacks {count_of(absent.nunique(), 'document')} of {table.name}, such as "
+                        f"{absent.iloc[0]!r}"
+                    )
+                frame = frame.assign(**{str(role): rows[role].to_numpy() for role in rows})
+                taken["result"] = f"column {known['result']}, from {documents.name}"
+                used.add(documents.name)
+        found.append(replace(table, frame=frame, taken=taken))
+    return [each for each in found if each.name not in used]
+
+
+def _ids(column: pd.Series) -> pd.Series:
+    return column.astype(str).str.strip()
+
+
+def _holding(tables: Sequence[Source], ids: pd.Series, *, of_queries: bool) -> _Texts | None:
+    """The texts, among tables, that cover most of some ids; None where none has any."""
+    texts = []
+    for each in tables:
+        with contextlib.suppress(RelstudyError):
+            texts.append(_Texts.of(each))
+    best = max(
+        (each for each in texts if each.of_queries == of_queries), key=lambda each: each.covers(_ids(ids)), default=None
+    )
+    return best if best is not None and best.covers(_ids(ids)) else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,8 +6,6 @@ prompts and completions, JSON of search responses, TREC runs with their document
 
 from __future__ import annotations
 
-import contextlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +17,7 @@ import pandas as pd
 from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of, listed
+from relstudy.common.tables.meaning.logged_cells import read_cells
 from relstudy.common.tables.meaning.results_columns import ROLES, known_columns, model_columns
 from relstudy.studyapp.collection.fetched import fetch_pictures
 from relstudy.studyapp.collection.results_sources import Source, read_sources
@@ -37,14 +36,15 @@ class MissingRoleError(RelstudyError):
     role : the role that is lacking, of `ROLES`
     what : the same in words
     frame : the table
+    otherwise : another way out, in words
     """
 
-    def __init__(self, name: str, role: str, what: str, frame: pd.DataFrame) -> None:
+    def __init__(self, name: str, role: str, what: str, frame: pd.DataFrame, otherwise: str = "") -> None:
         self.name, self.role, self.what, self.columns = name, role, what, [str(each) for each in frame]
         self.first = [str(value) for value in frame.iloc[0]] if len(frame) else [""] * len(self.columns)
         super().__init__(
             f"{name}: no column holds {what} ({listed(self.columns)}); {NEEDED}: "
-            f"{option('columns', f'COLUMN={role}')} names it"
+            f"{option('columns', f'COLUMN={role}')} names it{otherwise}"
         )
 
 
@@ -134,7 +134,8 @@ def _rows_of(source: Source, columns: dict[str, str]) -> tuple[pd.DataFrame, dic
         frame = frame.melt([known[role] for role in known if role != "score"], wide, "\0system", "\0answer")
         known |= {"system": "\0system", "answer": "\0answer"}
     if not {"answer", "text", "title", "image"} & known.keys():
-        raise MissingRoleError(name, "text", "what raters are to see", frame)
+        documents = ", or give a table of its documents, too" if "result" in known else ""
+        raise MissingRoleError(name, "text", "what raters are to see", frame, documents)
 
     def texts(role: str) -> pd.Series:
         if role not in known:
@@ -211,9 +212,8 @@ def _text(value: Any) -> str:
 
 def _sources(value: Any) -> str:
     """The sources of an answer, numbered as its citations are."""
-    if isinstance(value, str) and value.lstrip().startswith("["):
-        with contextlib.suppress(ValueError):
-            value = json.loads(value)
+    read = read_cells(pd.Series([value], dtype=object)) if isinstance(value, str) else None
+    value = value if read is None else read[0]
     parts = value if isinstance(value, list | tuple | np.ndarray) else [value]
     shown = [_text(part.get("text", part) if isinstance(part, dict) else part).strip() for part in parts]
     lines = [f"[{number}] {text}" for number, text in enumerate(shown, 1) if text]

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from tests.analysis.inspection.result_layouts import RESULTS as GIVEN_RESULTS
+
 QUERIES = ("red lamp", "oak chair", "sofa bed")
 RESULTS = ("d1", "d2", "d3", "d4")
 PEOPLE = ("ann", "bob", "cy")
@@ -36,10 +38,10 @@ class Layout:
     text : its content
     says : "right" where the table tells what it is, "asked" where only a person can tell, "refused" where nothing can
         be read from it
-    kind : ratings, judgments, preferences or scores; of a table that is asked about, the kinds of its readings, joined
-        by blanks
+    kind : ratings, judgments, preferences, scores or results; of a table that is asked about, the kinds of its
+        readings, joined by blanks
     first : the first rows that are right: rater, query, result and rating; query, result and judgment; query and
-        result of preferences; or system, query, result and score
+        result of preferences; system, query, result and score; or system, query and text of results
     count : how many of them there are
     """
 
@@ -487,3 +489,7 @@ LAYOUTS = (
                            "relevance-metadata": {"confidence": 0.9, "human-annotated": "yes"}}) for q, d in PAIRS
            ) + "\n", "refused"),
 )  # fmt: skip
+LAYOUTS += tuple(
+    Layout(name, file, text, "right", "results", first, count)
+    for name, (file, text, first, count) in GIVEN_RESULTS.items()
+)

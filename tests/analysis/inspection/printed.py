@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 
 import pandas as pd
 
@@ -12,12 +13,14 @@ from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.tables.meaning.reading import Reading
 from relstudy.mapping.scores.table import read_scores
+from relstudy.studyapp.collection.results_table import read_results
 
 KINDS = {
     "ratings": "relstudy calibrate",
     "judgments": "relstudy score SCORES -j",
     "preferences": "relstudy preferences",
     "scores": "relstudy score",
+    "results": "relstudy ask",
 }
 STATED = ("--columns", "--values", "--scale", "--missing", "--where", "--items")
 
@@ -32,6 +35,8 @@ def frame_by(command: str) -> pd.DataFrame:
     words = shlex.split(command)
     assert words[0] == "relstudy"
     stated = {words[at].removeprefix("--"): words[at + 1] for at in range(len(words)) if words[at] in STATED}
+    if words[1] == "ask":
+        return read_results([Path(words[2])]).rows[["system", "query", "text"]]
     reading = Reading.typed(**stated)
     if words[1] == "calibrate":
         rated = read_ratings(words[2], reading=reading, trust_raters=True).frame

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 from PIL import Image
 
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.formats.table_files import read_table
 from relstudy.studyapp.collection.results_table import read_results
 from tests.commands import succeeds
 
@@ -115,3 +117,124 @@ def test_snapshots_and_unrated_books_of_a_search_tool_are_results(tmp_path):
     book.to_csv(tmp_path / "book.csv", index=False)
     for name in ("snapshots.csv", "book.csv"):
         assert "results or answers that nobody has rated" in succeeds("inspect", tmp_path / name).output
+
+
+ASKED = ("How do lakes form?", "Why is the sky blue?")
+
+
+def lines(path: Path, rows: list[dict[str, Any]]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def logged(folder: Path) -> dict[str, list[Path]]:
+    """Small files in the layouts in which tools log models and searches."""
+    both = [(model, number, text) for model in ("one", "two") for number, text in enumerate(ASKED)]
+    say = [f"{model} says here {number}" for model, number, _ in both]
+    table = pd.DataFrame(both, columns=["app_id", "number", "input"])
+    table["input"], table["output"] = table["input"].map(json.dumps), [json.dumps(each) for each in say]
+    table.drop(columns="number").to_csv(folder / "records.csv", index=False)
+    results = [
+        {"prompt": {"raw": "Answer."}, "provider": {"id": m}, "vars": {"question": q}, "response": {"output": said}}
+        for (m, _, q), said in zip(both, say, strict=True)
+    ]
+    (folder / "evaluated.json").write_text(json.dumps({"version": 3, "results": {"results": results}}))
+    turns = [{"question_id": n, "category": "plain", "turns": [q]} for n, q in enumerate(ASKED)]
+    hits = [
+        {
+            "query": q,
+            "variant": m,
+            "results": [{"_id": f"{m}{n}{k}", "_source": {"body": f"{m} says here {n}"}} for k in "ab"],
+        }
+        for m, n, q in both
+    ]
+    return {
+        "quoted texts": [folder / "records.csv"],
+        "nested records": [folder / "evaluated.json"],
+        "choices beside their questions": [
+            lines(
+                folder / "answers.jsonl",
+                [
+                    {"question_id": n, "model_id": m, "choices": [{"index": 0, "turns": [said]}]}
+                    for (m, n, _), said in zip(both, say, strict=True)
+                ],
+            ),
+            lines(folder / "questions.jsonl", turns),
+        ],
+        "messages": [
+            lines(
+                folder / "chats.jsonl",
+                [
+                    {
+                        "model": m,
+                        "messages": [
+                            {"role": "system", "content": "Be brief."},
+                            {"role": "user", "content": [{"type": "text", "text": q}]},
+                            {"role": "assistant", "content": said},
+                        ],
+                    }
+                    for (m, _, q), said in zip(both, say, strict=True)
+                ],
+            )
+        ],
+        "lists of responses": [
+            lines(
+                folder / f"{model}.jsonl",
+                [
+                    {"doc_id": n, "doc": {"question": q, "answer": "gold"}, "resps": [[f"{model} says here {n}"]]}
+                    for n, q in enumerate(ASKED)
+                ],
+            )
+            for model in ("one", "two")
+        ],
+        "hits in a row": [lines(folder / "searches.jsonl", hits)],
+    }
+
+
+LAYOUTS = [
+    *("quoted texts", "nested records", "choices beside their questions", "messages", "lists of responses"),
+    "hits in a row",
+]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_what_tools_log_of_models_and_searches_is_read(tmp_path, layout):
+    files = logged(tmp_path)
+    assert set(files) == set(LAYOUTS)
+    found = read_results(files[layout])
+    assert found.systems == ["one", "two"] and sorted(set(found.rows["query"])) == sorted(ASKED)
+    assert sorted(set(found.rows["text"])) == [
+        "one says here 0",
+        "one says here 1",
+        "two says here 0",
+        "two says here 1",
+    ]
+    hits = layout == "hits in a row"
+    assert found.answers is not hits and found.rows["place"].max() == (2 if hits else 1)
+    of_frames = [read_table(file).frame for file in files[layout]]
+    if layout in ("messages", "hits in a row"):  # cells of a frame may be lists themselves
+        of_frames = [frame.map(lambda cell: json.loads(cell) if cell[:1] == "[" else cell) for frame in of_frames]
+    if layout != "lists of responses":  # whose files name the systems
+        assert read_results(of_frames).rows.equals(found.rows)
+    if len(files[layout]) == 1:
+        assert "relstudy ask" in succeeds("inspect", files[layout][0]).output
+
+
+def test_ids_take_their_texts_from_a_table_of_documents(tmp_path):
+    rows = [("S1", query, f"d{k}", k) for query in ASKED for k in (1, 2)]
+    snapshot = pd.DataFrame(rows, columns=["Snapshot Name", "Query Text", "Doc ID", "Doc Position"])
+    with pytest.raises(RelstudyError, match="or give a table of its documents, too"):
+        read_results([snapshot])
+    documents = pd.DataFrame({"id": ["d1", "d2"], "title": ["One", "Two"], "text": ["First.", "Second."]})
+    found = read_results([snapshot, documents])
+    assert found.rows["title"].tolist() == ["One", "Two"] * 2 and found.systems == ["S1"]
+    with pytest.raises(RelstudyError, match="lacks 1 document of system 1, such as 'd2'"):
+        read_results([snapshot, documents[:1]])
+
+
+def test_sources_as_python_writes_them_are_numbered():
+    table = pd.DataFrame({"question": ASKED, "answer": ["a.", "b."], "contexts": [str(["x", "y"]), str(["it's"])]})
+    assert read_results([table]).rows["text"].tolist() == [
+        "a.\n\nSources:\n\n[1] x\n\n[2] y",
+        "b.\n\nSources:\n\n[1] it's",
+    ]

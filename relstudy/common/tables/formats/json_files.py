@@ -69,11 +69,30 @@ def _content(file: str) -> Any:
 def _records(content: Any) -> Records:
     """Records by the form of what the file holds."""
     if isinstance(content, dict):
-        return exported(content) or _by_column(content) or _by_query(content) or Records("JSON", [flat(content)])
+        return (
+            exported(content)
+            or _split(content)
+            or _by_column(content)
+            or _by_query(content)
+            or Records("JSON", [flat(content)])
+        )
     rows = [record for record in content if isinstance(record, dict)] if isinstance(content, list) else []
     if not rows or len(rows) < len(content):
         return Records("JSON", [])
     return exported(rows) or Records("JSON", [flat(row) for row in rows])
+
+
+def _split(content: Record) -> Records | None:
+    """Rows below the names of their columns, as pandas' orient "split" and trackers of experiments write them; None for
+    anything else."""
+    names, rows = content.get("columns"), content.get("data")
+    if not (
+        isinstance(names, list) and isinstance(rows, list) and rows and all(isinstance(each, str) for each in names)
+    ):
+        return None
+    if not all(isinstance(row, list) and len(row) == len(names) for row in rows):
+        return None
+    return Records("JSON", [flat(dict(zip(names, row, strict=True))) for row in rows])
 
 
 def _by_column(content: Record) -> Records | None:

@@ -32,19 +32,50 @@ ROLES: dict[str, tuple[str, ...]] = {
         "model_id",
         "run",
         "snapshot_name",
+        "generator",
+        "variant",
+        "provider_id",
+        "provider",
+        "app_id",
+        "app_name",
     ),
-    "answer": ("answer", "response", "completion", "output", "generation", "model_answer", "result", "result_text"),
-    "text": ("text", "snippet", "passage", "body", "content", "abstract", "description", "document", "contents"),
-    "title": ("title", "name", "headline"),
+    "answer": (
+        "filtered_resps",
+        "resps",
+        "answer",
+        "response",
+        "completion",
+        "output",
+        "generation",
+        "model_answer",
+        "actual_output",
+        "result",
+        "result_text",
+    ),
+    "text": (
+        *("text", "snippet", "passage", "body", "content", "abstract", "description", "document", "contents"),
+        *("product_description", "product_bullet_point"),
+    ),
+    "title": ("title", "name", "headline", "product_title", "product_name"),
     "image": ("image", "image_path", "picture", "thumbnail", "image_url"),
     "price": ("price",),
-    "result": ("result_id", "doc_id", "docno", "docid", "document_id", "item_id", "id", "product_id"),
+    "result": ("result_id", "doc_id", "docno", "docid", "document_id", "item_id", "id", "product_id", "asin", "sku"),
     "rank": ("rank", "position", "rank_position", "doc_position"),
     "score": ("score", "relevance_score"),
-    "sources": ("contexts", "context", "sources", "retrieved_contexts", "retrieved_context", "citations"),
+    "sources": (
+        "contexts",
+        "context",
+        "sources",
+        "retrieved_contexts",
+        "retrieved_context",
+        "retrieval_context",
+        "citations",
+    ),
     "query_id": ("query_id", "qid", "question_id", "topic_id", "prompt_id"),
 }
 """What a column is taken for, by its name; the first name that is there counts."""
+BELOW = ("query", "answer", "text", "title")
+"""Roles that the last part of a nested name tells, too, such as vars.question."""
 LEFT_ALONE = {
     *(
         "reference",
@@ -55,6 +86,7 @@ LEFT_ALONE = {
         "gold",
         "gold_answer",
         "expected",
+        "expected_output",
     ),
     *(
         "category",
@@ -93,7 +125,10 @@ def known_columns(names: Sequence[Any]) -> dict[str, Any]:
     {'query': 'Question', 'system': 'model', 'answer': 'Response'}
     """
     plain = {plain_column(name): name for name in reversed(list(names))}
-    return {role: plain[name] for role, known in ROLES.items() for name in reversed(known) if name in plain}
+    found = {role: plain[name] for role, known in ROLES.items() for name in reversed(known) if name in plain}
+    left = [name for name in reversed(list(names)) if "." in str(name) and name not in found.values()]
+    nested = {plain_column(str(name).rpartition(".")[2]): name for name in left}
+    return {role: nested[name] for role in BELOW for name in reversed(ROLES[role]) if name in nested} | found
 
 
 def model_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> list[Any]:
@@ -113,8 +148,7 @@ def is_results(frame: pd.DataFrame) -> bool:
     False
     """
     known = known_columns(list(frame))
-    words = {word for name in frame if _holds(frame[name]) for word in plain_column(name).split("_")}
-    if "query" not in known or words & RATED:
+    if "query" not in known or _words(frame) & RATED:
         return False
     others = [name for name in frame if name not in known.values() and plain_column(name) not in LEFT_ALONE]
     others = [name for name in others if _holds(frame[name])]
@@ -123,7 +157,25 @@ def is_results(frame: pd.DataFrame) -> bool:
         return False  # numbers of unknown meaning may be scores or grades
     if {"answer", "text", "title", "image"} & known.keys():
         return bool({"system", "answer", "rank", "score"} & known.keys())
-    return len(texts) > 1 and all(frame[name].astype(str).str.len().mean() >= SENTENCE for name in texts)
+    return len(texts) > 1 and all(_is_long(frame[name]) for name in texts)
+
+
+def may_be_results(frame: pd.DataFrame) -> bool:
+    """True for a table that names queries and holds texts for people to see; it may hold other figures beside them."""
+    known = known_columns(list(frame))
+    texts = [known[role] for role in ("answer", "text") if role in known]
+    if not texts and not _words(frame) & RATED:
+        texts = model_columns(frame, known)
+    return "query" in known and any(_holds(frame[name]) and _is_long(frame[name]) for name in texts)
+
+
+def _words(frame: pd.DataFrame) -> set[str]:
+    """The words in the names of columns that are not empty."""
+    return {word for name in frame if _holds(frame[name]) for word in plain_column(name).split("_")}
+
+
+def _is_long(column: pd.Series) -> bool:
+    return bool(column.astype(str).str.len().mean() >= SENTENCE)
 
 
 def _holds(column: pd.Series) -> bool:
