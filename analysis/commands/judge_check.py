@@ -59,6 +59,7 @@ def judge_check(
     """
     from relstudy.analysis.judges.check import check_judge_against
     from relstudy.analysis.judges.model_favour import model_favours
+    from relstudy.analysis.judges.model_labels import SHARE, model_labels
     from relstudy.analysis.judges.study import judge_file, judged_study, read_human_study
     from relstudy.common.runtime.files import read_json
     from relstudy.common.tables.formats.table_files import read_table
@@ -75,22 +76,28 @@ def judge_check(
     check = check_judge_against(study.pairs, study.candidates, study.scores, study.judge, options, study.ratings)
     notes = [*human.notes, *study.notes]
     answers = answers_file(folder)
-    models = []
+    models, labels = [], []
     if answers is not None:
-        of_models = read_table(answers, "system", *PAIR).frame
+        of_models, scale = read_table(answers, "system", *PAIR).frame, human.judgments.scale.scale
         models = model_favours(study.judge, human.judgments.frame, of_models)
+        matters = human.matters or SHARE * (scale.high - scale.low)
+        labels = model_labels(study.judge, human.judgments.frame, of_models, matters)
     described = path.with_suffix(".json")
     description = read_json(described) if described.is_file() else {}
     again = {"repeated": None, "moved": None} | {way: description[way] for way in AGAIN if way in description}
     if worklist is not None:
         notes += _write_worklist(folder, worklist, path, study, options)
     if as_json:
-        of_models_json = {"models": {each.model: each.as_json() for each in models}} if models else {}
-        print_json(check.as_json() | again | of_models_json | {"notes": notes})
+        of_models_json = {
+            "models": {each.model: each.as_json() for each in models}, "labels": [each.as_json() for each in labels],
+        }  # fmt: skip
+        print_json(check.as_json() | again | (of_models_json if answers is not None else {}) | {"notes": notes})
         return
     _print(check, again)
     if models:
         _print_models(models, name)
+    for each in labels:
+        click.echo(each.sentence())
     for note in notes:
         click.echo(note)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -34,11 +34,13 @@ class HumanStudy:
     judgments : with the calibrated ratings behind them, where these are known
     scores : of all pairs, empty where there is no score table
     file : what messages call the scores
+    matters : the difference that study.toml states, in points of its primary index; None where it states none
     """
 
     judgments: Judgments
     scores: ScoreTable
     file: str
+    matters: float | None = None
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -112,7 +114,8 @@ def read_human_study(folder: Path, judgments: Path | None = None) -> HumanStudy:
         where there are no judgments, or a table has faults
     """
     path = judgments or table_in(folder, "judgments.csv", "relstudy calibrate")
-    return human_study(folder, read_study_tables(path, folder=folder).judgments)
+    study = read_study_tables(path, folder=folder)
+    return replace(human_study(folder, study.judgments), matters=study.decision.matters)
 
 
 def human_study(folder: Path, judgments: Judgments) -> HumanStudy:
