@@ -229,7 +229,7 @@ def calibrate(
             say(f"wrote {listed([str(out / name) for name in result.files()])}")
         mappings = "mappings" if packed else out / "mappings"
         judged = quoted(out if packed else out / "judgments.csv")
-        given = f"SCORES --judgments {judged} --output {quoted(mappings)}" if folder is None else quoted(folder)
+        given = f"SCORES --judgments {judged} --out {quoted(mappings)}" if folder is None else quoted(folder)
         click.echo(f"Next: relstudy fit {given}")
 
 

@@ -24,7 +24,7 @@ from relstudy.common.tables.meaning.study_folder import table_in
 class PreferencesOptions(CommandOptions):
     """Options of `relstudy preferences`."""
 
-    output: Path = option(..., "Folder to write to.", flags=("-o", "--output"))
+    output: Path = option(..., "Folder to write to.", flags=("-o", "--out"))
     lists: bool = option(False, "Read the answers to which of two whole lists is better, and compare their systems.")
 
 

@@ -53,7 +53,7 @@ class FurtherOptions(CommandOptions):
 
 @click.command(
     cls=GroupedCommand,
-    most_used=("--judgments", "--output", "--method", "--columns", "--figures"),
+    most_used=("--judgments", "--out", "--method", "--columns", "--figures"),
     epilog="""\b
 Examples:
   relstudy fit my-study
@@ -66,7 +66,7 @@ Examples:
 )
 @click.argument("scores", nargs=-1, required=True, type=click.Path())
 @option_under(PAIRS, "--judgments", "-j", type=click.Path(), help="Judgments table: query_id, result_id, judgment.")
-@click.option("--output", "-o", type=click.Path(path_type=Path), help="Folder for NAME.json per system.")
+@click.option("--out", "-o", "output", type=click.Path(path_type=Path), help="Folder for NAME.json per system.")
 @options_of(FitOptions)
 @taking(FurtherOptions, "further")
 @options_of(ReadingOptions, only=OF_ANY_TABLE, heading="Reading the judgments")
@@ -102,7 +102,7 @@ def fit(
         output = output or folder / "mappings"
     if judgments is None or output is None:
         raise click.UsageError(
-            f"--judgments and --output are needed; try: relstudy fit {' '.join(scores)} -j judgments.csv -o mappings"
+            f"--judgments and --out are needed; try: relstudy fit {' '.join(scores)} -j judgments.csv -o mappings"
         )
     if further.engine is not None:
         if choices["method"] != "bayes":

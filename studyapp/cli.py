@@ -233,7 +233,15 @@ def _sentence_of(error: Exception) -> str | None:
     return f"{said[trouble]} ({reason})" if trouble in said else None
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+def _one_name(word: str) -> str:
+    """--output and --out are one option, in every command."""
+    return "out" if word == "output" else word
+
+
+SETTINGS = {"help_option_names": ["-h", "--help"], "token_normalize_func": _one_name}
+
+
+@click.group(cls=LazyGroup, context_settings=SETTINGS)
 @click.version_option(package_name="relstudy", message="relstudy %(version)s")
 def main() -> None:
     """Find out whether people agree with a retrieval system.

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("tables", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--output", "-o", required=True, type=click.Path(path_type=Path), help="Folder to write to.")
+@click.option("--out", "-o", "output", required=True, type=click.Path(path_type=Path), help="Folder to write to.")
 @click.option("--pairs", type=click.Path(path_type=Path), help="The pairs table that all of them were drawn by.")
 @options_of(FitOptions, only=("folds", "seed"))
 @with_overwrite

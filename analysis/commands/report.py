@@ -79,7 +79,7 @@ class PaperOptions(CommandOptions):
 
 @click.command(cls=GroupedCommand, most_used=("--out", "--threshold", "--measure", "--primary", "--by"))
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--out", type=click.Path(path_type=Path), help="Page to write.  [default: DIR/report/index.html]")
+@click.option("--out", "-o", type=click.Path(path_type=Path), help="Page to write.  [default: DIR/report/index.html]")
 @option_under(SCORED, "--judgments", type=click.Path(path_type=Path), help="Judgments, where not DIR/judgments.csv.")
 @scoring_options
 @option_under(

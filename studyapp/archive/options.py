@@ -34,7 +34,7 @@ class ArchiveOptions(CommandOptions):
     """Options of `relstudy archive`."""
 
     output: Path | None = option(
-        None, "A .zip file, or a folder that is new.", flags=("-o", "--output"), shown="FOLDER/study.zip"
+        None, "A .zip file, or a folder that is new.", flags=("-o", "--out"), shown="FOLDER/study.zip"
     )
     authors: tuple[str, ...] = option(
         (), 'For the citation, as "Family, Given"; once for each.', flags=("--author",), metavar="TEXT"

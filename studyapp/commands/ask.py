@@ -24,7 +24,7 @@ class AskOptions(CommandOptions):
     output: Path | None = option(
         None,
         "The study's folder; one that was made so is added to.",
-        flags=("-o", "--output"),
+        flags=("-o", "--out"),
         shown="the table's name",
     )
     serve: bool | None = option(None, "Serve the study.", flags=("--serve/--no-serve",), shown="yes")

@@ -11,7 +11,7 @@ from relstudy.common.runtime.wording import count_of
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
-@click.option("-o", "--output", type=click.Path(path_type=Path), help="Default: FOLDER/backup-TIME.db.")
+@click.option("-o", "--out", "output", type=click.Path(path_type=Path), help="Default: FOLDER/backup-TIME.db.")
 @click.option("--yes", is_flag=True, help="Do not ask before writing over a file.")
 def backup(folder: Path, output: Path | None, yes: bool) -> None:
     """Copy a live database; nobody who is rating is held up. The copy is checked before it gets its name.

@@ -25,7 +25,7 @@ class ExportOptions(CommandOptions):
     output: Path | None = option(
         None,
         "Table to write; .parquet works too.",
-        flags=("-o", "--output"),
+        flags=("-o", "--out"),
         shown="FOLDER/ratings.csv, of a question FOLDER/questions/ID/ratings.csv",
     )
     question: str | None = option(

@@ -26,7 +26,7 @@ class InviteOptions(CommandOptions):
     )
     group: str = option("", "The group of the study that these people will be in.")
     url: str = option("", "Public address of the app.", shown="the study's url, else where it was last served")
-    output: Path | None = option(None, "Write the links to this CSV file (mode 0600).", flags=("-o", "--output"))
+    output: Path | None = option(None, "Write the links to this CSV file (mode 0600).", flags=("-o", "--out"))
 
     def __post_init__(self) -> None:
         super().__post_init__()

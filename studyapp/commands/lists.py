@@ -29,7 +29,7 @@ class ListsOptions(CommandOptions):
     """Options of `relstudy lists`."""
 
     top: int = option(10, "Results of each system.", at_least=1, at_most=200)
-    output: Path | None = option(None, "Also write a page with the pictures and texts.", flags=("-o", "--output"))
+    output: Path | None = option(None, "Also write a page with the pictures and texts.", flags=("-o", "--out"))
 
 
 @click.command()

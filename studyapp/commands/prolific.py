@@ -62,7 +62,7 @@ class BonusOptions(CommandOptions):
 
     each: float = option(0.0, "For everybody who completed, such as 1.50.", at_least=0, at_most=1000)
     per_rating: float = option(0.0, "For each of their decided ratings.", at_least=0, at_most=100)
-    output: Path | None = option(None, "Where to write the list.", flags=("-o", "--output"), shown="FOLDER/bonuses.csv")
+    output: Path | None = option(None, "Where to write the list.", flags=("-o", "--out"), shown="FOLDER/bonuses.csv")
 
     def __post_init__(self) -> None:
         super().__post_init__()

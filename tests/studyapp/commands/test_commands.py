@@ -24,6 +24,7 @@ from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.export import people_table
 from relstudy.studyapp.web.app import create_app
 from tests.commands import relstudy, succeeds
+from tests.places import EXAMPLE
 from tests.studyapp.browse import Browser, joined
 from tests.studyapp.serving import serving
 from tests.studyapp.studies import TOML, Made, write_study
@@ -401,3 +402,10 @@ def test_a_backup_that_finds_no_room_or_damage_is_a_sentence_and_leaves_nothing(
     with pytest.raises(RelstudyError, match=r"cannot be copied \(file is not a database\); nothing was kept"):
         copy_database(Store(f"sqlite:///{tmp_path / 'study.db'}"), tmp_path / "safe.db")
     assert [path.name for path in tmp_path.iterdir()] == ["study.db"]
+
+
+@pytest.mark.parametrize("name", ["--out", "--output", "-o"])
+def test_where_a_command_writes_has_one_name_with_any_spelling(tmp_path, name):
+    succeeds("calibrate", EXAMPLE / "ratings.csv", name, tmp_path / "calibrated")
+    succeeds("fit", EXAMPLE / "scores" / "gift.csv", "-j", EXAMPLE / "judgments.csv", name, tmp_path / "mappings")
+    assert (tmp_path / "calibrated" / "judgments.csv").exists() and (tmp_path / "mappings" / "gift.json").exists()
