@@ -1,6 +1,6 @@
-"""How public layouts of tables are read: docs/reference/layouts.md.
+"""How public layouts of tables are read: docs/evidence/layouts.md.
 
-    python scripts/layouts.py > docs/reference/layouts.md
+    python scripts/layouts.py > docs/evidence/layouts.md
 
 Each table is made (tests/analysis/inspection/layouts.py), inspected, and read by the command that `relstudy inspect`
 prints, and what comes out is held against what the table holds.

@@ -71,7 +71,7 @@ def test_the_page_of_layouts_is_what_its_script_prints_and_names_none_wrong() ->
         [sys.executable, ROOT / "scripts" / "layouts.py"], capture_output=True, text=True, check=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
-    assert done.stdout == (ROOT / "docs" / "reference" / "layouts.md").read_text(encoding="utf-8")
+    assert done.stdout == (ROOT / "docs" / "evidence" / "layouts.md").read_text(encoding="utf-8")
     assert ", wrong 0." in done.stdout
 
 
