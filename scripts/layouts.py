@@ -2,7 +2,7 @@
 
     python scripts/layouts.py > docs/evidence/layouts.md
 
-Each table is made (tests/analysis/inspection/layouts.py), inspected, and read by the command that `relstudy inspect`
+Each table is made (tests/analysis/inspection/corpus.py), inspected, and read by the command that `relstudy inspect`
 prints, and what comes out is held against what the table holds.
 """
 
@@ -16,7 +16,8 @@ from pathlib import Path
 from relstudy.analysis.inspection.files import inspect_file
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of
-from tests.analysis.inspection.layouts import LAYOUTS, Layout
+from tests.analysis.inspection.corpus import LAYOUTS
+from tests.analysis.inspection.layouts import Layout
 from tests.analysis.inspection.printed import kind_of, rows_by
 
 HEAD = """# Tables that people arrive with

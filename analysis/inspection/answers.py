@@ -50,6 +50,8 @@ ORDERS: tuple[dict[str, float], ...] = (
     {"not at all": 0, "slightly": 1, "moderately": 2, "very": 3, "extremely": 4},
     {"low": 0, "medium": 1, "high": 2},
     {"irrelevant": 0, "complement": 0.01, "substitute": 0.1, "exact": 1},
+    {"thumbs down": 0, "thumbs up": 1},
+    {"👎": 0, "👍": 1},
 )
 """Answers whose order is published: quality and degradation of ITU-T P.910, comparison, satisfaction, frequency, and
 the labels of the ESCI benchmark with its gains. A column may lack some of them."""
@@ -87,6 +89,8 @@ STARS = re.compile("[★⭐*\ufe0f]*[☆✩\ufe0f]*")
 """Stars that count, and those that show how many there might be."""
 OF = r"(?:/|of|out of|von|aus|sur|de|su)"
 """Between a number and what it is out of."""
+GRADE = r"(?:scale_|(?:grade|level|score|rating|relevance|l)[ _-]?)"
+"""Before the number of a grade."""
 MOST_WORDS = 12
 FILE = r"(?i)^https?://|\.(?:png|jpe?g|gif|webp|svg|bmp|tiff?|wav|mp3|ogg|mp4|webm|avi|txt|html?|pdf)$"
 
@@ -182,14 +186,14 @@ def answers_of_columns(frame: pd.DataFrame, names: Sequence[str]) -> Answers | N
 
 
 def _numbers_of(texts: list[str], name: str) -> tuple[dict[str, float], Scale | None] | None:
-    """Numbers for words: the number a text begins with ("4 stars", "3,5", "3/5"), its stars, else by its words.
+    """Numbers for words: the number a text begins with ("4 stars", "3,5", "3/5", "Grade 2"), its stars, else by words.
 
     Also the scale, where the words have one of their own; None in place of both where the words tell no order.
     """
     if any(map(DATE.search, texts)) or _may_be_thousands(texts):
         return None
     leading = [
-        re.match(rf"(?i)\s*(?:scale_)?(-?\d+(?:[.,]\d+)?)\b(?!\s*(?:[|;&+-]|,\s|{OF})\s*\d)", text) for text in texts
+        re.match(rf"(?i)\s*{GRADE}?(-?\d+(?:[.,]\d+)?)\b(?!\s*(?:[|;&+-]|,\s|{OF})\s*\d)", text) for text in texts
     ]
     numbers = [float(match[1].replace(",", ".")) for match in leading if match]
     if len(numbers) == len(texts):

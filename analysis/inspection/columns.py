@@ -34,6 +34,7 @@ NAMES = {
         *("annotatorid", "_annotator_id", "_session_id", "_worker_id", "assessor", "assessor_id", "judge", "judge_id"),
         *("coder", "coder_id", "evaluator", "evaluator_id", "reviewer", "reviewer_id", "labeler", "labeller"),
         *("expert", "expert_id", "participant", "participant_id", "participantid", "prolific_pid", "prolific_id"),
+        *("participant_private_id", "participant_public_id", "participant_code", "annotator_email", "annotator_name"),
         *(
             "subject",
             "subject_id",

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.analysis.inspection.layouts import LAYOUTS
+from tests.analysis.inspection.corpus import LAYOUTS
 from tests.fuzz.ending import changed, fuzzed, keeping, mutations, printed, run
 from tests.fuzz.excerpts import Excerpt
 from tests.fuzz.mutations import Mutation

@@ -11,8 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from tests.analysis.inspection.result_layouts import RESULTS as GIVEN_RESULTS
-
 QUERIES = ("red lamp", "oak chair", "sofa bed")
 RESULTS = ("d1", "d2", "d3", "d4")
 PEOPLE = ("ann", "bob", "cy")
@@ -489,7 +487,3 @@ LAYOUTS = (
                            "relevance-metadata": {"confidence": 0.9, "human-annotated": "yes"}}) for q, d in PAIRS
            ) + "\n", "refused"),
 )  # fmt: skip
-LAYOUTS += tuple(
-    Layout(name, file, text, "right", "results", first, count)
-    for name, (file, text, first, count) in GIVEN_RESULTS.items()
-)

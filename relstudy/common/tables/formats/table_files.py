@@ -23,6 +23,7 @@ from relstudy.common.runtime.files import replacing
 from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.column_names import plain_name
 from relstudy.common.tables.formats.csv_files import IDS, read_csv
+from relstudy.common.tables.formats.feature_vectors import read_feature_vectors
 from relstudy.common.tables.formats.json_files import is_json, read_records
 from relstudy.common.tables.formats.overwriting import Erased, keep_or_refuse
 from relstudy.common.tables.formats.parquet_limits import refuse_swelling_parquet
@@ -82,7 +83,10 @@ def _read(file: str) -> Checked:
         return Checked(frame.reset_index(levels) if levels else frame, file)
     if is_workbook(file):
         return read_workbook(file)
-    return read_records(file).table(file) if is_json(file) else read_csv(file)
+    if is_json(file):
+        return read_records(file).table(file)
+    vectors = read_feature_vectors(file)
+    return read_csv(file) if vectors is None else vectors
 
 
 def release_unused() -> None:

@@ -1,0 +1,86 @@
+"""Further layouts of ratings and judgments, of experiments, crowds, learning to rank and measures."""
+
+from __future__ import annotations
+
+from tests.analysis.inspection.layouts import (
+    GIVEN,
+    JUDGED,
+    NUMBERED,
+    PAIRS,
+    PEOPLE,
+    QUERIES,
+    RATED,
+    RESULTS,
+    Layout,
+    by_pair,
+    by_rater,
+    grade,
+)  # fmt: skip
+
+FILES = [(r, q, f"{d}.jpg", g) for r, q, d, g in RATED]
+THUMBS = ("down", "up", "up", "up")
+
+
+def in_words(make: str, header: str, words: tuple[str, ...]) -> str:
+    """One row a rating, with a word for each grade in place of {w}."""
+    rows = [
+        make.replace("{w}", words[grade(r, q, d)]).format(r=PEOPLE[r], q=QUERIES[q], d=RESULTS[d], n=n)
+        for n, (r, q, d) in enumerate(GIVEN)
+    ]
+    return "\n".join([header, *rows]) + "\n"
+
+
+MORE = (
+    Layout("Gorilla, trials", "gorilla.csv",
+           by_rater("{n},{r},1,public-{r},{q},{d}.jpg,{g},812.4",
+                    "Event Index,Participant Private ID,Schedule ID,Participant Public ID,query,image,Response,"
+                    "Reaction Time"), "right", "ratings", FILES[:3], 36),
+    Layout("Appen, full report", "full_report.csv",
+           by_rater("{n},{n},5/1/2026 10:00:00,false,5/1/2026,{r},0.98,USA,{q},{d},{g}",
+                    "_unit_id,_id,_created_at,_golden,_started_at,_worker_id,_trust,_country,query,url,relevance"),
+           "right", "ratings", RATED[:3], 36),
+    Layout("Appen, aggregated", "aggregated.csv",
+           by_pair("{n},false,finalized,3,{q},{d},{g},0.87",
+                   "_unit_id,_golden,_unit_state,_trusted_judgments,query,url,relevance,relevance:confidence"),
+           "right", "judgments", JUDGED[:3], 12),
+    Layout("Learning to rank, features and documents", "letor.txt",
+           "".join(f"{grade(0, q, d)} qid:{q + 1} 1:0.{d}3 2:0.{q}4 #docid = {RESULTS[d]} inc = 1 prob = 0.5\n"
+                   for q, d in PAIRS), "right", "judgments", NUMBERED[:3], 12),
+    Layout("Learning to rank, judgments of a plugin", "judgments.txt",
+           "".join(f"# qid:{q + 1}: {query}\n" for q, query in enumerate(QUERIES)) + "\n"
+           + "".join(f"{grade(0, q, d)} qid:{q + 1} # {RESULTS[d]} Its title\n" for q, d in PAIRS),
+           "right", "judgments", JUDGED[:3], 12),
+    Layout("Learning to rank, features alone", "features.txt",
+           "".join(f"{grade(0, q, d)} qid:{q + 1} 1:{d} 2:{q} 3:0.5\n" for q, d in PAIRS), "refused"),
+    Layout("TREC, prels of a sampled pool", "prels.txt",
+           "".join(f"{q + 1} {RESULTS[d]} {grade(0, q, d)} 1 0.{d + 2}\n" for q, d in PAIRS),
+           "right", "judgments", NUMBERED[:3], 12),
+    Layout("Judges and their average", "judges.csv",
+           by_pair("{q},{d},{a},{b},{c},{m}", "Query,Result,Judge 1,Judge 2,Judge 3,Average"),
+           "right", "ratings", [("Judge 1", *JUDGED[0])], 36),
+    Layout("True and false", "bool.csv",
+           in_words("{r},{q},{d},{w}", "annotator,query,doc,is_relevant", ("False", "True", "True", "True")),
+           "right", "ratings", [("ann", "red lamp", "d1", 0)], 36),
+    Layout("Thumbs", "thumbs.csv", in_words("{r},{q},{d},thumbs {w}", "user,query,result,vote", THUMBS),
+           "right", "ratings", [("ann", "red lamp", "d1", 0)], 36),
+    Layout("Grades by name and number", "grade_labels.csv",
+           in_words("{n},{r}@example.org,{q},{d},Grade {w}", "annotation_id,annotator_email,query,document,grade_label",
+                    ("0", "1", "2", "3")), "right", "ratings", [("ann@example.org", *JUDGED[0])], 36),
+    Layout("Subjects, items, responses", "responses.csv",
+           by_rater("{r},{q}-{d},A,{g}", "subject,item,condition,response"),
+           "right", "ratings", [("ann", "red lamp-d1", "red lamp-d1", 0)], 36),
+    Layout("Semicolons, and times with decimal commas", "times.csv",
+           by_rater("{qn};{d};{r};{g};12,5", "query_id;doc_id;assessor;relevance;time"),
+           "right", "ratings", [("ann", *NUMBERED[0])], 36),
+    Layout("NIST, qrels by columns", "nist.csv", by_pair("{qn},Q0,{d},{g}", "qid,iter,docid,rel"),
+           "right", "judgments", NUMBERED[:3], 12),
+    Layout("Measures a query, as evaluation prints them", "measures.txt",
+           "".join(f"{name:22s}\t{q}\t{value:.4f}\n" for q in ("1", "2", "all")
+                   for name, value in (("map", 0.31), ("P_10", 0.4), ("ndcg", 0.55))), "refused"),
+    Layout("Three results in the order of a person", "ranking.csv",
+           "rater,query,rank1,rank2,rank3\n" + "".join(f"{p},{q},d1,d2,d3\n" for p in PEOPLE for q in QUERIES),
+           "refused"),
+    Layout("Questions of a form, a column each", "form.csv",
+           "#,How relevant is lamp A?,How relevant is lamp B?,Start Date (UTC),Submit Date (UTC),Network ID\n"
+           + "".join(f"x{r},{r + 1},{5 - r},2026-01-01,2026-01-01,n{r}\n" for r in range(3)), "refused"),
+)  # fmt: skip
