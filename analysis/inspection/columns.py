@@ -64,6 +64,7 @@ NAMES = {
     "query_id": (
         *("query_id", "queryid", "qid", "q_id", "query", "q", "topic_id", "topicid", "topic", "prompt_id", "prompt"),
         *("query_text", "search_term", "search_query", "keyword", "question_id", "question"),
+        *("ref_img", "ref_image", "reference_image", "source_image"),
         *("sentence1", "sentence_1", "sentence_a", "text1", "text_1", "text_a", "word1", "word_1", "premise", "anchor"),
         *(f"{what}{one}{end}" for one in ("_a", "_1", "1", "_left") for what in SHOWN for end in WHERE),
     ),
@@ -71,7 +72,7 @@ NAMES = {
         *("result_id", "result", "docno", "docid", "doc_id", "doc", "document_id", "document", "item_id", "itemid"),
         *("item", "product_id", "product", "sku", "asin", "pid", "passage_id", "passageid", "passage", "paragraph"),
         *("corpus_id", "image_id", "image", "video_id", "video", "instance_id", "stimulus_id", "stimulus"),
-        *("candidate_id", "candidate", "url", "image_url"),
+        *("candidate_id", "candidate", "url", "image_url", "dist_img", "dist_image", "distorted_image"),
         *("filename", "file_name", "pvs", "clip", "wav", "sample", *TASKS),
         *("sentence2", "sentence_2", "sentence_b", "text2", "text_2", "text_b", "word2", "word_2", "hypothesis"),
         *("output_id", "_unit_id", "trace_id", "traceid"),

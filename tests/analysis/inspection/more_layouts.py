@@ -74,6 +74,10 @@ MORE = (
            "right", "ratings", [("ann", *NUMBERED[0])], 36),
     Layout("NIST, qrels by columns", "nist.csv", by_pair("{qn},Q0,{d},{g}", "qid,iter,docid,rel"),
            "right", "judgments", NUMBERED[:3], 12),
+    Layout("Distorted pictures and their reference", "dmos.csv",
+           "dist_img,ref_img,dmos,var\n" + "".join(
+               f"i{q}_{d}.png,i{q}.png,{4.57 - d * 0.7 - q * 0.11:.2f},0.{d + 3}81\n" for q, d in PAIRS),
+           "right", "judgments", [("i0.png", "i0_0.png", 4.57)], 12),
     Layout("Measures a query, as evaluation prints them", "measures.txt",
            "".join(f"{name:22s}\t{q}\t{value:.4f}\n" for q in ("1", "2", "all")
                    for name, value in (("map", 0.31), ("P_10", 0.4), ("ndcg", 0.55))), "refused"),
