@@ -70,6 +70,7 @@ NAMES = {
     ),
     "result_id": (
         *("result_id", "result", "docno", "docid", "doc_id", "doc", "document_id", "document", "item_id", "itemid"),
+        *("photo", "photo_id", "picture", "picture_id", "image_name", "image_path", "img_path", "movieid"),
         *("item", "product_id", "product", "sku", "asin", "pid", "passage_id", "passageid", "passage", "paragraph"),
         *("corpus_id", "image_id", "image", "video_id", "video", "instance_id", "stimulus_id", "stimulus"),
         *("candidate_id", "candidate", "url", "image_url", "dist_img", "dist_image", "distorted_image"),
@@ -83,6 +84,7 @@ NAMES = {
         *("human_label", "human_grade", "human_judgment", "human_relevance", "label_human", "annotation"),
         *("gold_label", "judgment_label", "judgment", "judgement", "accept", "answer", "response", "choice"),
         *("overall_score", "quality", "stars", "points", "gain", "gold", "gold_score", "human_score", "human_rating"),
+        *("mean_rating", "average_rating", "avg_rating", "mean_judgment", "mean_grade"),
         *("mos", "dmos", "opinion", "vote", "usefulness", "sentiment", "similarity", "value", "score"),
     ),
     "system": ("system", "system_id", "run", "run_id", "runid", "run_name", "tag", "model", "retriever", "engine"),

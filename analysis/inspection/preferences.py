@@ -16,6 +16,7 @@ from relstudy.common.tables.meaning.pairs_table import OTHER
 
 SIDES = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"))
 """Ends of the names of the two items' columns, and of answers that name them."""
+SHORT = {"left": {"l"}, "right": {"r"}}
 EQUAL = re.compile(r"(?i)s|t|tie|ties|tied|same|equal|both|neither|draw|none|0|tie \(.*\)|both.?bad|no preference")
 
 ITEMS = re.compile(r"(?i)(^|[_ .-])(id|item|doc|document|result|response|answer|output|image|img|video|stimulus)")
@@ -75,7 +76,7 @@ def _values(column: pd.Series, couple: tuple[str, str], ends: tuple[str, str]) -
     texts = [text for text in texts if text]
     if not 2 <= len(texts) <= 4:
         return None
-    names = [{end, underscored(name)} for end, name in zip(ends, couple, strict=True)]
+    names = [{end, underscored(name)} | SHORT.get(end, set()) for end, name in zip(ends, couple, strict=True)]
     worth = {}
     for text in texts:
         side = [number for number, known in enumerate(names) if underscored(text) in known]

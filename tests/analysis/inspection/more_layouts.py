@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from tests.analysis.inspection.layouts import (
     GIVEN,
     JUDGED,
@@ -87,4 +89,58 @@ MORE = (
     Layout("Questions of a form, a column each", "form.csv",
            "#,How relevant is lamp A?,How relevant is lamp B?,Start Date (UTC),Submit Date (UTC),Network ID\n"
            + "".join(f"x{r},{r + 1},{5 - r},2026-01-01,2026-01-01,n{r}\n" for r in range(3)), "refused"),
+    Layout("Sides by their first letters", "sides_lr.csv",
+           "annotator,query,left_doc,right_doc,choice\n" + "".join(
+               f"{PEOPLE[r]},{QUERIES[q]},{RESULTS[a]},{RESULTS[a + 1]},{('L', 'R', 'tie')[(r + q + a) % 3]}\n"
+               for r in range(3) for q in range(3) for a in range(3)), "right", "preferences",
+           [("red lamp", "d1")], 12),
+    Layout("Photos on a scale of ten", "photos.csv",
+           "user_id;photo;score\n" + "".join(f"u{r};p{d};{1 + (3 * r + 2 * d) % 10}\n" for r in range(5)
+                                             for d in range(8)), "right", "ratings", [("u0", "p0", "p0", 1)], 40),
+    Layout("Stars of films by users", "movies.csv",
+           "userId,movieId,rating,timestamp\n" + "".join(
+               f"{r + 1},{m},{(r + m) % 5 + 0.5},{964982703 + m}\n" for r in range(6) for m in range(1, 9)),
+           "right", "ratings", [("1", "1", "1", 1.5)], 48),
+    Layout("Ranked lists, fused", "fused.csv", by_pair("{qn},{d},{dn},{t},rrf", "qid,docid,rank,score,run"),
+           "right", "scores", [("rrf", "1", "d1", 9.13)], 12),
+    Layout("Triples of a user study", "tripjudge.tsv",
+           by_rater("{n}\t{r}\t{qn}\t{d}\t{g}\t2026-01-01T10:00:00",
+                    "id\tuser\tquery_id\tdoc_id\trelevance_grade\tstart_time"),
+           "right", "ratings", [("ann", *NUMBERED[0])], 36),
+    Layout("Labels and how sure each worker was", "sure.csv",
+           by_rater("{r},{q},{d},{g},{n}", "worker,query,doc,label,confidence"), "right", "ratings", RATED[:3], 36),
+    Layout("Agreement in words", "agree.csv",
+           "participant,stimulus,answer\n" + "".join(
+               f"{p},{d}.jpg,{('Strongly disagree', 'Disagree', 'Agree', 'Strongly agree')[grade(r, 0, n)]}\n"
+               for r, p in enumerate(PEOPLE) for n, d in enumerate(RESULTS)),
+           "right", "ratings", [("ann", "d1.jpg", "d1.jpg", 0)], 12),
+    Layout("Pavlovia, a slider's response", "pavlovia.csv",
+           by_rater("{r},{q},{d},{g}7,1500", "PROLIFIC_PID,query,image,slider.response,rt"),
+           "right", "ratings", [("ann", "red lamp", "d1", 7)], 36),
+    Layout("A scale in the column's name", "scale_named.csv",
+           by_rater("{r},{q},{d},{g}", "Rater,Query,Doc,Relevance (0-3)"), "right", "ratings", RATED[:3], 36),
+    Layout("A document on which three marks are possible", "marks.csv",
+           "rater,query,document,Good,OK,Bad\n" + "".join(
+               f"{PEOPLE[r]},{QUERIES[q]},{RESULTS[d]}," + ",".join(
+                   "x" * (min(grade(r, q, d), 2) == k) for k in (2, 1, 0)) + "\n" for r, q, d in GIVEN), "refused"),
+    Layout("Means with the number of raters", "mean_n.csv",
+           by_pair("{q},{d},{m},3,0.4", "query,document,mean_rating,n_raters,std"),
+           "right", "judgments", [("red lamp", "d1", 0.33)], 12),
+    Layout("Hits, a record a line", "hits.jsonl",
+           "".join(json.dumps({"qid": str(q + 1), "doc_id": RESULTS[d], "score": 9.0 - d, "system": "dense"}) + "\n"
+                   for q, d in PAIRS), "right", "scores", [("dense", "1", "d1", 9.0)], 12),
+    Layout("Grades first, after a byte order mark", "first.tsv",
+           "\ufeff" + by_rater("{g}\t{d}\t{q}\t{r}", "grade\tdocument\tquery\tassessor"),
+           "right", "ratings", RATED[:3], 36),
+    Layout("Pick-a-Pic, couples with a share each", "pick.csv",
+           "caption,image_0_uid,image_1_uid,label_0,label_1,user_id\n" + "".join(
+               f"{QUERIES[n % 3]},u{n}a,u{n}b,{(1.0, 0.0, 0.5)[n % 3]},{(0.0, 1.0, 0.5)[n % 3]},{n % 4}\n"
+               for n in range(12)), "refused"),
+    Layout("oTree, rounds of players", "otree.csv",
+           by_rater("{r},{n},{q},{d},{g}",
+                    "participant.code,subsession.round_number,player.query,player.image,player.rating"), "refused"),
+    Layout("doccano, texts with a label", "doccano.jsonl",
+           "".join(json.dumps({"id": n, "text": f"{QUERIES[q]} / {RESULTS[d]}", "Comments": [],
+                               "label": [("not relevant", "relevant")[grade(0, q, d) % 2]]}) + "\n"
+                   for n, (q, d) in enumerate(PAIRS)), "asked", "ratings"),
 )  # fmt: skip
