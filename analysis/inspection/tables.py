@@ -215,7 +215,11 @@ def _readings(table: Checked, roles: dict[str, str], tool: str) -> list[Inspecti
             return [judged, _wide(table, roles, people)]
         # grades beside a system's name may be what it was given, or what it gives
         key = [roles[name] for name in (*PAIR, "system") if name in roles]
-        by_system = len(key) == 3 and not frame.duplicated(key).any() and not _are_words(answers.get(str(grade)))
+        by_system = (
+            len(key) == 3
+            and not frame.drop_duplicates().duplicated(key).any()
+            and not _are_words(answers.get(str(grade)))
+        )
         return [judged, _long_scores(table, roles, str(grade))] if by_system else [judged]
     if people:
         return [_wide(table, roles, people)]
@@ -270,14 +274,15 @@ def _readings_of_pairs(
     frame = table.frame
     numbers = [name for name, each in answers.items() if not (each.words or each.unordered)]
     weak = roles.get("rating")
-    twice = bool(frame.duplicated([roles[name] for name in PAIR]).any())
+    once = frame.drop_duplicates()  # a row that comes again says nothing new
+    twice = bool(once.duplicated([roles[name] for name in PAIR]).any())
     alike = _panel(frame, list(answers))
     if _have_their_mean(frame, alike):
         return [_wide(table, roles, alike)]
     if "system" in roles:
         of_systems = [weak] if weak else [name for name in numbers if SYSTEMS.search(name)] or numbers
         key = [roles[name] for name in (*PAIR, "system")]
-        if not frame.duplicated(key).any():
+        if not once.duplicated(key).any():
             return [_long_scores(table, roles, name) for name in of_systems[:MOST_READINGS]]
     if weak is not None:
         read = _judgments(table, roles, tool)

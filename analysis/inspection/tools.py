@@ -114,7 +114,8 @@ def _annotations(table: Checked, tool: str) -> Inspection | None:
     if roles.get("rating") in of_labels:
         del roles["rating"]
     if "rating" not in roles:
-        questions = [name for name in _questions(frame, tool) if name not in roles.values()]
+        asked = [name for name in _questions(frame, tool) if not _counts_rows(frame[name])]
+        questions = [name for name in asked if name not in roles.values()]
         of_labels |= {each for columns in labels.values() for each in columns}
         answered = columns_of_answers(frame, questions)
         if labels and not (answered and answered[0] not in of_labels):
@@ -127,6 +128,12 @@ def _annotations(table: Checked, tool: str) -> Inspection | None:
     readings = [inspect_ratings(table, {**roles, "rating": name}, tool) for name in answered]
     what = f"an export of {tool} with several answers a row ({', '.join(answered)})"
     return Inspection.of_several(table.file, readings, what, notes)
+
+
+def _counts_rows(column: pd.Series) -> bool:
+    """True for whole numbers that rise by one, as a data frame's index does."""
+    numbers = pd.to_numeric(column, errors="coerce")
+    return len(numbers) > 1 and bool((numbers.diff().iloc[1:] == 1).all())
 
 
 def _several(frame: pd.DataFrame) -> list[str]:

@@ -19,6 +19,7 @@ from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of, listed
 from relstudy.common.tables.meaning.logged_cells import read_cells
 from relstudy.common.tables.meaning.results_columns import ROLES, known_columns, model_columns
+from relstudy.common.tables.meaning.summary_rows import is_total
 from relstudy.studyapp.collection.fetched import fetch_pictures
 from relstudy.studyapp.collection.results_sources import Source, read_sources
 
@@ -226,6 +227,10 @@ def _check(rows: pd.DataFrame, files: int) -> None:
     nameless = np.flatnonzero((rows["query"] == "").to_numpy())
     if len(nameless):
         raise RelstudyError(f"row {nameless[0] + 2}: a result without a query; fill in its query, or leave the row out")
+    figures = pd.to_numeric(rows["text"], errors="coerce").notna() & (rows["title"] + rows["image"] == "")
+    sums = np.flatnonzero((rows["query"].map(is_total) & figures).to_numpy())
+    if len(sums):
+        raise RelstudyError(f"row {sums[0] + 2}: {rows['query'].iloc[sums[0]]} sums other rows up; leave it out")
     long = rows["text"].str.len() > LONGEST
     if long.any():
         row = int(np.flatnonzero(long.to_numpy())[0])
