@@ -238,3 +238,9 @@ def test_sources_as_python_writes_them_are_numbered():
         "a.\n\nSources:\n\n[1] x\n\n[2] y",
         "b.\n\nSources:\n\n[1] it's",
     ]
+
+
+def test_turns_of_a_conversation_are_no_results():
+    messages = [[{"role": "user", "content": "Why?"}, {"role": "assistant", "content": "So."}], []]
+    with pytest.raises(RelstudyError, match="no column holds the query"):
+        read_results([pd.DataFrame({"model": ["x", "y"], "messages": messages})])

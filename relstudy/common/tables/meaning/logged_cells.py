@@ -43,7 +43,9 @@ def without_lists(frame: pd.DataFrame) -> pd.DataFrame:
             frame[name] = [_joined(value) for value in values]
             if plain == TURNS and "query" not in known:
                 frame = frame.rename(columns={name: QUERY})
-        elif all(_is_records(value, "role", "content") for value in values):
+        elif any(_is_records(value, "role", "content") for value in values):
+            if not all(_is_records(value, "role", "content") for value in values):
+                continue  # a conversation is missing; its turns are no hits of a query
             asked = [[each for each in value if each["role"] == "user"] for value in values]
             frame = frame.drop(columns=name)
             if "query" not in known and all(asked):
