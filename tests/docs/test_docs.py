@@ -137,7 +137,6 @@ def test_the_reference_documents_every_public_name_and_nothing_else(site: Path) 
     assert sorted(path.name for path in (site / "reference").glob("*.html")) == [
         "api.html",
         "hashing.html",
-        "layouts.html",
         "options.html",
         "reading-tables.html",
         "study-toml.html",
