@@ -84,7 +84,6 @@ NAMES = {
         *("human_label", "human_grade", "human_judgment", "human_relevance", "label_human", "annotation"),
         *("gold_label", "judgment_label", "judgment", "judgement", "accept", "answer", "response", "choice"),
         *("overall_score", "quality", "stars", "points", "gain", "gold", "gold_score", "human_score", "human_rating"),
-        *("mean_rating", "average_rating", "avg_rating", "mean_judgment", "mean_grade"),
         *("mos", "dmos", "opinion", "vote", "usefulness", "sentiment", "similarity", "value", "score"),
     ),
     "system": ("system", "system_id", "run", "run_id", "runid", "run_name", "tag", "model", "retriever", "engine"),

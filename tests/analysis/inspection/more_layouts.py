@@ -125,7 +125,7 @@ MORE = (
                    "x" * (min(grade(r, q, d), 2) == k) for k in (2, 1, 0)) + "\n" for r, q, d in GIVEN), "refused"),
     Layout("Means with the number of raters", "mean_n.csv",
            by_pair("{q},{d},{m},3,0.4", "query,document,mean_rating,n_raters,std"),
-           "right", "judgments", [("red lamp", "d1", 0.33)], 12),
+           "refused"),
     Layout("Hits, a record a line", "hits.jsonl",
            "".join(json.dumps({"qid": str(q + 1), "doc_id": RESULTS[d], "score": 9.0 - d, "system": "dense"}) + "\n"
                    for q, d in PAIRS), "right", "scores", [("dense", "1", "d1", 9.0)], 12),
