@@ -25,8 +25,8 @@ def read_feature_vectors(file: str) -> Checked | None:
     RelstudyError
         where a line names no document
     """
-    if Path(file).suffix.lower() in (".csv", ".tsv"):
-        return None
+    if Path(file).suffix.lower() in (".csv", ".tsv") or not Path(file).is_file():
+        return None  # a pipe can be read only once
     texts: dict[str, str] = {}
     rows: list[tuple[str, str, str]] = []
     places: list[int] = []
