@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from relstudy.common.tables.formats.csv_files import COMMA_THOUSANDS, UNGROUPED
 from relstudy.common.tables.meaning.reading import percentages, signed_in_part
 from relstudy.common.tables.meaning.scale_detection import odd_values, scale_of_values
 from relstudy.common.tables.meaning.scales import Scale
+from relstudy.common.tables.number_texts import COMMA_THOUSANDS, UNGROUPED
 
 MISSING = (
     *("na", "n/a", "nan", "null", "none", "-", "--", ".", "?", "nil", "missing", "undecided", "skip", "skipped"),

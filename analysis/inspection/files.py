@@ -4,33 +4,28 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import shlex
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
-from relstudy.analysis.hashing.codes.arrays import is_array_file, load_array
+from relstudy.analysis.hashing.codes.arrays import load_array, text_lines
 from relstudy.analysis.hashing.codes.code_files import CodeFile
 from relstudy.analysis.inspection.columns import SCORE_USES
 from relstudy.analysis.inspection.finding import Inspection
 from relstudy.analysis.inspection.tables import inspect_table
 from relstudy.calibration.tables.judgments import read_judgments
-from relstudy.calibration.tables.qrels import is_qrels
 from relstudy.common.results.serialization import COMPARISON, MAPPING
 from relstudy.common.runtime.compression import read_bytes, unpacked_name
 from relstudy.common.runtime.damaged_files import NO_JSON
-from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of, listed, listed_some
-from relstudy.common.tables.formats.json_files import is_json, read_records
+from relstudy.common.tables.formats.file_kind import Kind, file_kind
+from relstudy.common.tables.formats.spreadsheets import SeveralSheets
 from relstudy.common.tables.formats.table_files import read_table
-from relstudy.mapping.scores.runs import looks_like_run
 from relstudy.mapping.scores.table import read_scores
 
-LOOKED_AT = 1 << 16
-LABELLED = r"\S*[^\d\s.,-]\S*(\s+-?[01]){3,}"
-"""A line of a list file of deep hashing: an item's path, and a mark for each label."""
 CODE_USES = ("Hamming metrics", "a score table for judged pairs")
 
 
@@ -50,28 +45,36 @@ def inspect_file(path: str | os.PathLike[str]) -> Inspection:
     file = os.fspath(path)
     if os.path.isdir(file):
         return inspect_folder(file)
-    if file.endswith(".parquet"):
+    saved = _saved(file)
+    if saved is not None:
+        return saved
+    described = DESCRIBED.get(file_kind(file))
+    if described is not None:
+        return described(file)
+    try:
         return inspect_table(read_table(file))
-    start = _start(file)
-    if is_array_file(file):
-        return _array(file)
-    if start.lstrip()[:1] in ("{", "["):
-        return _json(file)
-    if is_qrels(file):
-        return _qrels(file)
-    if looks_like_run(start.encode()):
-        return _run(file)
-    lines = [line.strip() for line in start.splitlines()[:200] if line.strip()]
-    if len(lines) > 1 and all(re.fullmatch(r"[01]{8,}|[0-9a-fA-F]{4,}|[01]( [01])+", line) for line in lines[:-1]):
-        return _codes(file)
-    if len(lines) > 1 and all(re.fullmatch(LABELLED, line) for line in lines[:-1]):
-        return _labels(file, lines[0])
-    return inspect_table(read_table(file))
+    except SeveralSheets as several:
+        return _sheets(several)
 
 
-def _labels(file: str, line: str) -> Inspection:
+def _sheets(several: SeveralSheets) -> Inspection:
+    """A workbook of several tables, with the command for each."""
+    readings = [
+        Inspection(several.file, "sheet", f"the sheet {name}", command=f"relstudy inspect {shlex.quote(sheet)}")
+        for name, sheet in several.paths.items()
+    ]
+    return Inspection(
+        several.file,
+        "workbook",
+        f"a workbook in which {count_of(len(readings), 'sheet')} hold tables",
+        questions=("which of them is it?",),
+        readings=tuple(readings),
+    )
+
+
+def _label_columns(file: str) -> Inspection:
     """A list of items, each with a mark for every label that it may have."""
-    quoted, count = shlex.quote(file), len(line.split()) - 1
+    quoted, count = shlex.quote(file), len(text_lines(file)[0].split()) - 1
     return Inspection(
         file,
         "labels",
@@ -80,13 +83,6 @@ def _labels(file: str, line: str) -> Inspection:
         draft=f"relstudy hash count --queries CODES --database CODES --query-labels {quoted} --database-labels "
         f"{quoted} -o counts.npz",
     )
-
-
-def _start(file: str) -> str:
-    content = read_bytes(file, LOOKED_AT)
-    if not content.strip():
-        raise RelstudyError(f"{file}: the file is empty")
-    return content.decode("utf-8-sig", errors="replace")
 
 
 def _run(file: str) -> Inspection:
@@ -142,23 +138,13 @@ def _array(file: str) -> Inspection:
     return _codes(file)
 
 
-def _json(file: str) -> Inspection:
-    """Records in JSON, or in JSON lines, or what `relstudy` saved."""
-    saved = _saved(file)
-    if saved is not None:
-        return saved
-    records = read_records(file)
-    if records.tool == "JSON" and not is_json(file):
-        raise RelstudyError(f"{file}: this is JSON; name it .json or .jsonl to have it read so")
-    return inspect_table(records.table(file), "" if records.tool == "JSON" else records.tool)
-
-
 def _saved(file: str) -> Inspection | None:
     """The inspection of a file that `relstudy score --save`, `relstudy fit` or a result's save() wrote; None for
     another."""
+    if file_kind(file) != "json" or not os.path.isfile(file):
+        return None
     try:
-        with open(file, encoding="utf-8-sig") as handle:
-            content = json.load(handle)
+        content = json.loads(read_bytes(file).decode("utf-8-sig"))
     except NO_JSON:
         return None
     kind = str(content.get("kind", "")) if isinstance(content, dict) else ""
@@ -173,6 +159,14 @@ def _saved(file: str) -> Inspection | None:
     return Inspection(file, "saved result", f"a {kind}; relstudy.read gives it back in Python")
 
 
+DESCRIBED: dict[Kind, Callable[[str], Inspection]] = {
+    "array": _array,
+    "qrels": _qrels,
+    "run": _run,
+    "codes": _codes,
+    "label columns": _label_columns,
+}
+"""What says what a file is that is no table."""
 KINDS = {
     "picture": (".jpg", ".jpeg", ".png", ".gif", ".webp", ".tif", ".tiff", ".bmp"),
     "text": (".txt", ".md"),

@@ -62,15 +62,9 @@ WITHOUT_REPEATS = "TABLE_WITHOUT_REPEATS"
 """In place of a table of which a person must choose one row a pair."""
 
 
-def inspect_table(table: Checked, tool: str = "") -> Inspection:
-    """The inspection of a table.
-
-    Parameters
-    ----------
-    table : as text, with the header of the file
-    tool : whose export it is, where that is known already
-    """
-    inspection = _inspected(table, tool or tool_of({str(name).casefold() for name in table.frame}))
+def inspect_table(table: Checked) -> Inspection:
+    """The inspection of a table, whose cells are text, under the names of the file."""
+    inspection = _inspected(table, table.tool or tool_of({str(name).casefold() for name in table.frame}))
     return replace(_asked_of_totals(table, inspection), notes=(*table.notes, *inspection.notes))
 
 

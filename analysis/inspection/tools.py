@@ -26,8 +26,7 @@ from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of
 from relstudy.common.tables.checked_table import Checked
-from relstudy.common.tables.formats.annotation_exports import FLATTENED
-from relstudy.common.tables.formats.json_records import NO, YES
+from relstudy.common.tables.formats.json_records import FLATTENED, NO, YES
 from relstudy.common.tables.formats.survey_exports import answered
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.reading import Reading

@@ -14,13 +14,14 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.scoring.candidate import Candidate, worse_than_all
-from relstudy.calibration.tables.qrels import is_qrels, read_qrels
+from relstudy.calibration.tables.qrels import read_qrels
 from relstudy.common.options.argument_checks import shown
 from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import read_json
 from relstudy.common.runtime.wording import capital, in_words, listed_some
 from relstudy.common.tables.checked_table import Checked, stripped
+from relstudy.common.tables.formats.file_kind import file_kind
 from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.reading import PLAIN, Reading
@@ -227,7 +228,7 @@ def _stated(table: Checked, reading: Reading) -> Checked:
 
 def judge_rows(path: str | os.PathLike[str]) -> Checked:
     """The rows of a judge's file: a table, whose only further column is its rating if none is called so, or qrels."""
-    table = read_qrels(path) if is_qrels(path) else read_table(path)
+    table = read_qrels(path) if file_kind(path) == "qrels" else read_table(path)
     have = set(map(str, table.frame.columns))
     others = sorted(have - {*COLUMNS, "inclusion_probability"})
     if "rating" not in have and set(PAIR) <= have and len(others) == 1:

@@ -15,7 +15,7 @@ from relstudy.calibration.tables.blocks import rows_aside
 from relstudy.calibration.tables.excluded_raters import COLUMN as SET_ASIDE
 from relstudy.calibration.tables.excluded_raters import without_set_aside
 from relstudy.calibration.tables.judged_pool import inside_pool
-from relstudy.calibration.tables.qrels import dataset_qrels, is_dataset, is_qrels, read_qrels, without_negative
+from relstudy.calibration.tables.qrels import dataset_qrels, is_dataset, read_qrels, without_negative
 from relstudy.calibration.tables.rating_rows import (
     alike_note,
     aside_note,
@@ -30,6 +30,7 @@ from relstudy.common.sampling.response_rates import FROM_DESIGN
 from relstudy.common.tables.checked_table import Checked, stripped
 from relstudy.common.tables.column_names import plain_name, under_own_names
 from relstudy.common.tables.formats.dataframe_libraries import qrels_of_library
+from relstudy.common.tables.formats.file_kind import file_kind
 from relstudy.common.tables.formats.study_archive import in_archive
 from relstudy.common.tables.formats.table_files import read_table, write_table
 from relstudy.common.tables.meaning.inclusion_probabilities import (
@@ -38,10 +39,11 @@ from relstudy.common.tables.meaning.inclusion_probabilities import (
     check_one_a_pair,
     read_probabilities,
 )
-from relstudy.common.tables.meaning.reading import NUMBER, PLAIN, Reading
+from relstudy.common.tables.meaning.reading import PLAIN, Reading
 from relstudy.common.tables.meaning.scale_detection import known_scale, scale_of_values
 from relstudy.common.tables.meaning.scales import SCALE_COLUMNS, KnownScale, Scale, stated_scale
 from relstudy.common.tables.meaning.vote_counts import with_means
+from relstudy.common.tables.number_texts import NUMBER
 
 COLUMNS = [
     *("pair_id", "query_id", "result_id", "judgment", "n_ratings", "standard_error"),
@@ -239,7 +241,7 @@ def read_judgments(path: str | os.PathLike[str], reading: Reading = PLAIN) -> Ju
     if is_dataset(path):
         return qrels_in(dataset_qrels(path), reading)
     path = in_archive(path, "judgments.csv")
-    if not is_qrels(path):
+    if file_kind(path) != "qrels":
         return judgments_in(read_table(path), reading)
     return qrels_in(read_qrels(path), reading)
 

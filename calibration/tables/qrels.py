@@ -6,19 +6,17 @@ drawn."""
 from __future__ import annotations
 
 import io
-import itertools
 import os
-import re
-from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
-from relstudy.common.runtime.compression import BROKEN, open_text, read_bytes, unpacked_name
+from relstudy.common.runtime.compression import read_bytes
 from relstudy.common.runtime.errors import Fault, RelstudyError, TableError
 from relstudy.common.runtime.files import decoded
 from relstudy.common.runtime.wording import count_of, listed_some
 from relstudy.common.tables.checked_table import Checked
+from relstudy.common.tables.formats.file_kind import COMMENT, GRADE, QrelsForm, qrels_form
 from relstudy.common.tables.meaning.reading import Reading
 
 PROBABILITY = "inclusion_probability"
@@ -34,44 +32,9 @@ LINES = {
     STRATIFIED: "a line of stratified qrels has five fields: query, 0, result, stratum, judgment",
 }
 """The columns of a line of each form."""
-COMMENT = "#"
+FORMS: dict[QrelsForm, tuple[str, ...]] = {"qrels": QRELS, "sampled qrels": SAMPLED, "prels": PRELS}
 DATASET = "irds:"
 """The prefix of the id of a data set of ir_datasets, as for PyTerrier."""
-NUMBER = re.compile(r"-?[\d.]+")
-ENOUGH = 1000
-"""Lines by which a file is known."""
-GRADE = re.compile(r"-?\d+")
-DECIMAL = re.compile(r"[01]?\.?\d*(e-?\d+)?", re.IGNORECASE)
-
-
-def is_qrels(path: str | os.PathLike[str]) -> bool:
-    """True for a file of TREC qrels, sampled ones, or prels: no table by its ending, and their fields without a comma
-    in the first line that is neither empty nor a comment."""
-    file = os.fspath(path)
-    if unpacked_name(file).endswith((".csv", ".parquet")) or not os.path.isfile(file):
-        return False
-    try:
-        with open_text(file, "utf-8-sig", errors="replace") as handle:
-            lines = [_first(handle), *itertools.islice(handle, ENOUGH)]
-    except BROKEN:
-        return False  # whoever reads it says why it cannot be read
-    form = _form(lines[0])
-    return form is not None and not (form is QRELS and _are_votes(lines))
-
-
-def _are_votes(lines: list[str]) -> bool:
-    """True where the second field is a name and the same first and third come again with another grade: several people
-    rated them.
-
-    Examples
-    --------
-    >>> _are_votes(["1 q1-d1 ann 0", "1 q1-d2 ann 1"]), _are_votes(["q1 0 d1 0", "q1 0 d1 1"])
-    (True, False)
-    """
-    grades: dict[tuple[str, str], str] = {}
-    rows = [fields for line in lines if len(fields := line.split()) == len(QRELS)]
-    named = any(not NUMBER.fullmatch(field) and field != "Q0" for _, field, _, _ in rows)
-    return named and any(grades.setdefault((query, result), grade) != grade for query, _, result, grade in rows)
 
 
 def read_qrels(path: str | os.PathLike[str]) -> Checked:
@@ -87,7 +50,7 @@ def read_qrels(path: str | os.PathLike[str]) -> Checked:
     lines = io.StringIO(decoded(read_bytes(file), file, "qrels"), newline=None)
     given = [(number, line.split()) for number, line in enumerate(lines, start=1) if line.strip()]
     rows = [(number, fields) for number, fields in given if not fields[0].startswith(COMMENT)]
-    form = _form(" ".join(rows[0][1]) if rows else "") or QRELS
+    form = FORMS[qrels_form(" ".join(rows[0][1]) if rows else "") or "qrels"]
     if form is SAMPLED and _name_strata([fields[-1] for _, fields in rows if len(fields) == len(SAMPLED)]):
         form = STRATIFIED
     faults = [
@@ -118,11 +81,6 @@ def read_qrels(path: str | os.PathLike[str]) -> Checked:
     return table
 
 
-def _first(lines: Iterable[str]) -> str:
-    """The first line that is neither empty nor a comment; empty where there is none."""
-    return next((line for line in lines if line.strip() and not line.lstrip().startswith(COMMENT)), "")
-
-
 def _name_strata(last: list[str]) -> bool:
     """True where the last of five fields are grades: whole numbers, of which some are no probability.
 
@@ -133,33 +91,6 @@ def _name_strata(last: list[str]) -> bool:
     """
     whole = all(GRADE.fullmatch(each) for each in last)
     return whole and any(int(each) != 1 for each in last)
-
-
-def _form(line: str) -> tuple[str, ...] | None:
-    """The names of a line's fields; None where it is not a line of qrels.
-
-    Examples
-    --------
-    >>> _form("q1 0 d1 2") == QRELS, _form("q1 0 d1 1 0.25") == SAMPLED, _form("q1 d1 1 2 0.25") == PRELS
-    (True, True, True)
-    >>> _form("query\\tdocument\\trater 1"), _form("query document rater grade")
-    (None, None)
-    """
-    fields = line.split()
-    if "," in line:
-        return None
-    if len(fields) == 4:
-        # the header of a table that is separated by tabs may have four words too, and the last may be a number
-        of_words = "\t" in line and " " in line.strip()
-        is_grade = NUMBER.fullmatch(fields[3]) and not of_words
-        return QRELS if NUMBER.fullmatch(fields[1]) or fields[1] == "Q0" or is_grade else None
-    if len(fields) != 5 or not NUMBER.fullmatch(fields[3]):
-        return None
-    if fields[1] in ("0", "Q0") and (DECIMAL.fullmatch(fields[4]) or GRADE.fullmatch(fields[4])):
-        return SAMPLED  # or stratified, which the whole file tells
-    if not DECIMAL.fullmatch(fields[4]):
-        return None
-    return PRELS if NUMBER.fullmatch(fields[2]) else None
 
 
 def without_negative(table: Checked, reading: Reading) -> tuple[Checked, pd.DataFrame | None]:

@@ -28,6 +28,7 @@ from relstudy.common.runtime.files import read_json, write_json
 from relstudy.common.runtime.wording import count_of, listed
 from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.column_names import under_own_names
+from relstudy.common.tables.formats.file_kind import file_part
 from relstudy.common.tables.formats.study_archive import in_archive
 from relstudy.common.tables.formats.table_files import read_table, write_table
 from relstudy.common.tables.meaning.group_columns import groups_of, said_once
@@ -71,7 +72,7 @@ class InputFile:
     @classmethod
     def of(cls, path: Path, folder: Path | None = None) -> InputFile:
         """The file at `path`, named as it stands in `folder` where it lies there."""
-        content = path.read_bytes()
+        content = file_part(path).read_bytes()
         inside = folder is not None and path.is_relative_to(folder)
         name = path.relative_to(folder).as_posix() if folder is not None and inside else path.name
         return cls(name, hashlib.sha256(content).hexdigest(), len(content))

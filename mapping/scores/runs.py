@@ -9,35 +9,8 @@ import pandas as pd
 from relstudy.common.runtime.errors import Fault, TableError
 from relstudy.common.runtime.files import decoded
 from relstudy.common.runtime.wording import count_of
-
-FIELDS = ("query_id", "Q0", "result_id", "rank", "score", "system")
-COMMENT = "#"
-"""The beginning of a line that says nothing of a result."""
-
-
-def looks_like_run(start: bytes) -> bool:
-    """True where the first line that is neither empty nor a comment has six fields or more: a number is the fifth, and
-    the fourth or else Q0 the second, which tells a result from a header that ends in "remark 3".
-
-    Examples
-    --------
-    >>> looks_like_run(b"q1 Q0 d1 1 0.5 bm25")
-    True
-    >>> looks_like_run(b"system,query_id,result_id,score")
-    False
-    >>> looks_like_run(b"query-id\\tcorpus-id\\tscore\\tremark 1\\tremark 2"), looks_like_run(b"0 0 1 1 1 0 1 0")
-    (False, False)
-    """
-    for line in start.decode("utf-8-sig", errors="replace").splitlines():
-        fields = line.split()
-        if fields and not fields[0].startswith(COMMENT):
-            if len(fields) < len(FIELDS) or _number(fields[4]) is None:
-                return False
-            if fields[1] == FIELDS[1]:
-                return True
-            # numbers to the end are codes, labels or ratings, and no system's name
-            return _number(fields[3]) is not None and any(_number(each) is None for each in fields[5:])
-    return False
+from relstudy.common.tables.formats.file_kind import COMMENT
+from relstudy.common.tables.formats.file_kind import RUN_FIELDS as FIELDS
 
 
 def parse_run(content: bytes, file: str) -> pd.DataFrame:

@@ -15,22 +15,22 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.options.option_wording import option
-from relstudy.common.runtime.compression import read_bytes, unpacked_name
+from relstudy.common.runtime.compression import read_bytes
 from relstudy.common.runtime.control_characters import refuse_controls
 from relstudy.common.runtime.errors import Fault, RelstudyError, TableError
 from relstudy.common.runtime.files import replacing
 from relstudy.common.tables.checked_table import Checked, stripped
 from relstudy.common.tables.column_names import under_own_names
 from relstudy.common.tables.formats.dataframe_libraries import run_of_library
+from relstudy.common.tables.formats.file_kind import RUN_ENDINGS, kind_of, kind_of_name
 from relstudy.common.tables.formats.table_files import read_table, write_table
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.reading import PLAIN, Reading
-from relstudy.mapping.scores.runs import looks_like_run, parse_run, rank_notes
+from relstudy.mapping.scores.runs import parse_run, rank_notes
 from relstudy.mapping.scores.score_table import COLUMNS, ScoreTable, SystemChoice
 from relstudy.mapping.scores.vectors import Similarity, are_vectors
 from relstudy.mapping.scores.wide import read_numbers, read_wide
 
-RUN_ENDINGS = (".run", ".trec")
 RUN = "run"
 """The system of a run that names none."""
 
@@ -69,7 +69,7 @@ def read_scores(
         naming the row of every score that is not a finite number and of every pair with two scores in one system
     """
     file = os.fspath(path)
-    if file.endswith(".parquet") or not _is_run(file, content := read_bytes(path)):
+    if kind_of_name(file) or kind_of(file, content := read_bytes(path)) != "run":
         table = check_scores(read_table(path), leave_out=leave_out, only=only, reading=reading)
         unnamed = table.systems == ["score"] and name_of(file) != ""
         return replace(table.named(name_of(file), file), notes=table.notes) if unnamed else table
@@ -294,18 +294,6 @@ def _notes_on_marks(frame: pd.DataFrame) -> list[str]:
                     "are none, leave their cells empty"
                 )
     return notes
-
-
-def is_run(path: str | os.PathLike[str]) -> bool:
-    """True for a file that is a TREC run rather than a table."""
-    file = os.fspath(path)
-    return not file.endswith(".parquet") and _is_run(file, read_bytes(path))
-
-
-def _is_run(file: str, content: bytes) -> bool:
-    """By its first line; a broken first line of a file named as a run is a fault of the run and not of a table."""
-    named = unpacked_name(file).endswith(RUN_ENDINGS) and b"," not in content.partition(b"\n")[0]
-    return named or looks_like_run(content[:65536])
 
 
 def write_scores(scores: pd.DataFrame, path: str | os.PathLike[str]) -> None:

@@ -15,10 +15,11 @@ import pandas as pd
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import read_json
 from relstudy.common.runtime.wording import count_of, listed
+from relstudy.common.tables.formats.file_kind import file_kind
 from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.logged_cells import without_lists
 from relstudy.common.tables.meaning.results_columns import known_columns, model_columns
-from relstudy.mapping.scores.table import is_run, read_scores
+from relstudy.mapping.scores.table import read_scores
 from relstudy.studyapp.collection.kinds import can_be_shown
 from relstudy.studyapp.collection.search_responses import responses
 
@@ -53,7 +54,7 @@ def read_sources(sources: Sequence[Path | pd.DataFrame]) -> list[Source]:
     RelstudyError
         where a run has no table of its documents, or one lacks documents; where a folder holds no pictures
     """
-    runs = [each for each in sources if isinstance(each, Path) and not each.is_dir() and is_run(each)]
+    runs = [each for each in sources if isinstance(each, Path) and not each.is_dir() and file_kind(each) == "run"]
     folders = [each for each in sources if isinstance(each, Path) and each.is_dir()]
     others = [each for each in sources if not isinstance(each, Path) or each not in (*runs, *folders)]
     tables = [_table(each, number) for number, each in enumerate(others, 1)]

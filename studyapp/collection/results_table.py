@@ -132,7 +132,8 @@ def _rows_of(source: Source, columns: dict[str, str]) -> tuple[pd.DataFrame, dic
         known |= {"answer": wide[0]} if len(wide) == 1 else {}
         wide = []
     if wide:
-        frame = frame.melt([known[role] for role in known if role != "score"], wide, "\0system", "\0answer")
+        kept = dict.fromkeys(known[role] for role in known if role != "score")
+        frame = frame.melt(list(kept), wide, "\0system", "\0answer")
         known |= {"system": "\0system", "answer": "\0answer"}
     if not {"answer", "text", "title", "image"} & known.keys():
         documents = ", or give a table of its documents, too" if "result" in known else ""

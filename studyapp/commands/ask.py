@@ -43,7 +43,7 @@ class AskOptions(CommandOptions):
 
 
 @click.command()
-@click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path, exists=True))
+@click.argument("results", nargs=-1, required=True, type=click.Path(path_type=Path))
 @taking(AskOptions)
 @taking(ServerOptions, "server")
 def ask(results: tuple[Path, ...], options: AskOptions, server: ServerOptions) -> None:

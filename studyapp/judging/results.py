@@ -14,12 +14,11 @@ from relstudy.analysis.judges.study import judge_file
 from relstudy.analysis.judges.table import COLUMNS, NOT_ASKED, check_judge, judge_rows, read_judge
 from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.calibration.preferences import read_preferences
-from relstudy.calibration.tables.qrels import is_qrels
 from relstudy.calibration.tables.study_tables import read_study_tables
-from relstudy.common.runtime.compression import ENDINGS
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import read_json, whole_files, write_json
 from relstudy.common.tables.checked_table import Checked
+from relstudy.common.tables.formats.file_kind import file_kind
 from relstudy.common.tables.formats.table_files import read_table, write_table
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.study_folder import table_in
@@ -120,7 +119,7 @@ def table_of_file(path: Path, name: str, collection: Collection | None) -> tuple
 
 
 def _read(path: Path, name: str) -> tuple[pd.DataFrame, np.ndarray, list[str]]:
-    if is_qrels(path) or path.suffix not in (".run", ".trec", ".txt", *ENDINGS):
+    if file_kind(path) != "run":
         table = judge_rows(path)
         if "rating" in table.frame:
             judged = check_judge(table, name)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import re
 from collections.abc import Iterator
 from functools import lru_cache
 from numbers import Integral
@@ -15,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from relstudy.common.runtime.compression import refuse_devices, refuse_swelling, refuse_swelling_zip
-from relstudy.common.runtime.damaged_files import DAMAGED_ARRAYS, TENSORS, refuse_tensors
+from relstudy.common.runtime.damaged_files import DAMAGED_ARRAYS, refuse_tensors
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of
+from relstudy.common.tables.formats.file_kind import IN_ARRAYS, VECTORS, file_part
 
 _NPY = b"\x93NUMPY"
-_IN_FILE = re.compile(r"(?P<file>.+\.(?:npz|mat))(?::(?P<name>[^:/\\]+))?")
 BLOCK_ROWS = 1 << 16
 MAT_BYTES = {
     "int8": 1,
@@ -34,17 +33,6 @@ MAT_BYTES = {
     "char": 4,
 }
 """Bytes of a number of a .mat file's classes; 8 of all others."""
-
-
-def is_array_file(path: str) -> bool:
-    """True where a path means an array (.npy, .npz, .mat, FILE.npz:NAME, .fvecs and its relatives) rather than text."""
-    return path.endswith((".npy", *TENSORS)) or is_vecs_file(path) or _IN_FILE.fullmatch(path) is not None
-
-
-def file_part(path: str) -> Path:
-    """The file of FILE.npz:NAME; of any other path, itself."""
-    match = _IN_FILE.fullmatch(path)
-    return Path(match["file"] if match else path)
 
 
 def file_stamp(path: str) -> tuple[int, int]:
@@ -69,10 +57,10 @@ def load_array(path: str) -> np.ndarray:
     refuse_tensors(path)
     refuse_devices(path)
     try:
-        match = _IN_FILE.fullmatch(path)
+        match = IN_ARRAYS.fullmatch(path)
         if match:
             return _one_of_several(match["file"], match["name"], file_stamp(path))
-        if is_vecs_file(path):
+        if path.endswith(VECTORS):
             return read_vecs(path)
         with open(path, "rb") as handle:
             start = handle.read(len(_NPY))
@@ -219,11 +207,6 @@ def row_blocks(array: np.ndarray, first: int = 0, last: int | None = None) -> It
 
 NUMBERS: dict[str, np.dtype] = {".fvecs": np.dtype("<f4"), ".ivecs": np.dtype("<i4"), ".bvecs": np.dtype("u1")}
 _LENGTH = np.dtype("<i4")
-
-
-def is_vecs_file(path: str) -> bool:
-    """True where a path ends in .fvecs, .ivecs or .bvecs."""
-    return os.path.splitext(path)[1] in NUMBERS
 
 
 def read_vecs(path: str) -> np.ndarray:

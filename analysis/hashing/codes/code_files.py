@@ -11,13 +11,14 @@ from typing import Literal
 
 import numpy as np
 
-from relstudy.analysis.hashing.codes.arrays import file_stamp, is_array_file, load_array, text_lines
+from relstudy.analysis.hashing.codes.arrays import file_stamp, load_array, text_lines
 from relstudy.analysis.hashing.codes.code_arrays import CodeArray, check_length, settle_length
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.options import Format
 from relstudy.common.options.argument_checks import check_arguments
 from relstudy.common.options.option_wording import either
 from relstudy.common.runtime.errors import Fault, RelstudyError, TableError
+from relstudy.common.tables.formats.file_kind import is_array_name
 
 _HEX_DIGITS = frozenset("0123456789abcdefABCDEF")
 _BETWEEN = re.compile(r"[\s,;]+")
@@ -131,7 +132,7 @@ class CodeFile:
     def of(cls, path: str | os.PathLike[str], form: Format = "auto", bits: int | None = None) -> CodeFile:
         """Look into a file; `form` and `bits` as in `read_codes`."""
         file = os.fspath(path)
-        if form == "hex" or not is_array_file(file):
+        if form == "hex" or not is_array_name(file):
             text = _text(file, form, bits, file_stamp(file))
             return cls(file, text.form, len(text.lines), text.bits, text.notes, (form, bits))
         array = CodeArray.of(load_array(file), file, form, bits)

@@ -84,8 +84,8 @@ def refuse_over(written: Iterable[str | None], read: Iterable[str | None]) -> No
     """Refuse to write over a file that is read, as FILE.npz:NAME too, or twice to one; None is not a file."""
     import os
 
-    from relstudy.analysis.hashing.codes.arrays import file_part
     from relstudy.common.runtime.files import refuse_over_inputs
+    from relstudy.common.tables.formats.file_kind import file_part
 
     targets = [path for path in written if path is not None]
     refuse_over_inputs(targets, [file_part(path) for path in read if path is not None])

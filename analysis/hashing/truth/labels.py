@@ -11,13 +11,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from relstudy.analysis.hashing.codes.arrays import is_array_file, load_array, plain_array, row_blocks, text_lines
+from relstudy.analysis.hashing.codes.arrays import load_array, plain_array, row_blocks, text_lines
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.options import Separator
 from relstudy.common.options.argument_checks import check_arguments
 from relstudy.common.options.option_wording import either
 from relstudy.common.runtime.errors import Fault, RelstudyError, TableError
 from relstudy.common.runtime.wording import count_of
+from relstudy.common.tables.formats.file_kind import is_array_name
 
 _VALUE = re.compile(r"[+-]?1(\.0*)?|-?0(\.0*)?")
 """0, 1 or -1, as numpy.savetxt and others write them."""
@@ -113,7 +114,7 @@ def read_labels(
     files = [os.fspath(path) for path in paths]
     if not files:
         raise RelstudyError("no file of labels is named")
-    texts = {path: text_lines(path) for path in files if not is_array_file(path)}
+    texts = {path: text_lines(path) for path in files if not is_array_name(path)}
     columns = _columns_of_texts(texts, notes) or _classes_beside_ids(texts, notes) if separator == "auto" else {}
     split = _splitter({} if columns else texts, separator, notes)
     raw = [

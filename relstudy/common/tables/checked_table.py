@@ -48,6 +48,7 @@ class Checked:
     ----------
     header : the row of the columns' names, as a spreadsheet counts it; None where they stand in no row
     wording : what was asked in each column, where a survey's export says so below its header
+    tool : whose export it is, where its form tells; else ""
 
     Examples
     --------
@@ -82,6 +83,7 @@ class Checked:
         self.notes: tuple[str, ...] = ()
         self.words = words()
         self.wording: dict[str, str] = {}
+        self.tool = ""
 
     def require(self, *columns: str, way_out: Callable[[str], str] | None = None) -> None:
         """Refuse at once a table that lacks a column.

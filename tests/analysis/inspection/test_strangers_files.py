@@ -14,6 +14,7 @@ import pytest
 
 import relstudy as rs
 from relstudy.calibration.tables.judgments import read_judgments
+from relstudy.common.tables.formats.file_kind import file_kind
 from relstudy.common.tables.meaning.reading import Reading
 from tests.commands import relstudy, succeeds
 
@@ -35,9 +36,7 @@ def test_labels_as_columns_of_0_and_1_are_no_names(files, tmp_path):
 
 @pytest.mark.parametrize("name", ["codes_bits.txt", "image_labels_list.txt", "rareword_raw.txt", "labels01_q.txt"])
 def test_numbers_to_the_end_of_a_line_are_no_run(files, name):
-    from relstudy.mapping.scores.runs import looks_like_run
-
-    assert not looks_like_run((files / name).read_bytes())
+    assert file_kind(files / name) != "run"
 
 
 def test_an_export_of_appen_has_its_raters_and_leaves_out_test_questions(files, tmp_path):

@@ -79,6 +79,11 @@ def test_a_column_of_answers_a_model_is_the_same_study(tmp_path):
     assert sorted(kept["system"].unique()) == sorted(MODELS) and len(pairs(folder)) == 12
 
 
+def test_questions_under_the_name_of_an_id_are_questions(tmp_path):
+    wide = answers().pivot(index="question", columns="model", values="answer").reset_index()
+    assert len(pairs(made(tmp_path, wide.rename(columns={"question": "query_id"})))) == 12
+
+
 def test_results_of_two_systems_share_pairs_and_keep_their_ranks(tmp_path):
     folder = made(tmp_path, pd.concat([hits("bm25"), hits("dense", shift=1)]))
     assert len(pairs(folder)) == 4 * 4  # ranks 1 to 3 and 2 to 4 of each query: two are shared
@@ -240,6 +245,10 @@ BAD = {
     "an answer of 200 kB": (
         answers().assign(answer=lambda f: f["answer"].where(f.index != 3, "x" * 200_000)),
         "200,000",
+    ),
+    "ratings that are there": (
+        pd.DataFrame({"rater_id": ["ann"], "query_id": ["q1"], "result_id": ["d1"], "rating": [1]}),
+        "no column holds what raters are to see",
     ),
     "no query": (answers().rename(columns={"question": "what"}), "no column holds the query"),
     "pictures on the web": (hits("x").assign(image="https://example.org/a.png"), "--fetch fetches them"),

@@ -10,10 +10,17 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from relstudy.common.runtime.wording import count_of
-from relstudy.common.tables.formats.json_records import NO, YES, Record, Records, cell_text, flat, objects, unwrapped
-
-FLATTENED = ".responses"
-"""Ending of a question's name where Argilla flattens a record."""
+from relstudy.common.tables.formats.json_records import (
+    FLATTENED,
+    NO,
+    YES,
+    Record,
+    Records,
+    cell_text,
+    flat,
+    objects,
+    unwrapped,
+)
 
 
 def exported(content: Any) -> Records | None:

@@ -24,14 +24,16 @@ from relstudy.common.runtime.wording import listed
 from relstudy.common.tables.checked_table import Checked, refuse_many_columns
 from relstudy.common.tables.column_names import plain_name
 from relstudy.common.tables.formats.json_records import cell_text, unwrapped
+from relstudy.common.tables.number_texts import (
+    COMMA_THOUSANDS,
+    DECIMAL_COMMA,
+    DECIMAL_POINT,
+    THOUSANDS,
+    UNGROUPED,
+)
 
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 """Separators besides the comma, where the header has no comma."""
-DECIMAL_COMMA = r"[-+]?\d+(,\d+)?([eE][-+]?\d+)?"
-DECIMAL_POINT = r"[-+]?\d*\.\d+"
-THOUSANDS = r"-?[1-9]\d{0,2}(\.\d{3})+"
-COMMA_THOUSANDS = r"-?[1-9]\d{0,2},\d{3}"
-UNGROUPED = r"-?\d{1,3}"
 IDS = ("queryid", "resultid", "raterid", "pairid")
 """Plain names of columns whose commas belong to ids."""
 NO_NAME = "\x00unnamed"

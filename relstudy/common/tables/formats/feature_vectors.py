@@ -3,34 +3,32 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from relstudy.common.runtime.compression import open_text
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.checked_table import Checked
+from relstudy.common.tables.formats.file_kind import FEATURES
 
-LINE = re.compile(r"(-?\d+(?:\.\d+)?)\s+qid:(\S+)(?:\s+[^\s:#]+:[^\s#]+)*\s*(?:#\s*(.*))?")
 NAMED = re.compile(r"docid\s*=\s*(\S+)")
 QUERY = re.compile(r"#\s*qid:(\S+?):\s*(.+)")
 """A remark that gives a query's text."""
 
 
-def read_feature_vectors(file: str) -> Checked | None:
-    """The judgments of such a file; None for another.
+def read_feature_vectors(file: str) -> Checked:
+    """The judgments of such a file.
 
     Raises
     ------
     RelstudyError
-        where a line names no document
+        where a line is none of them, or names no document
     """
-    if Path(file).suffix.lower() in (".csv", ".tsv") or not Path(file).is_file():
-        return None  # a pipe can be read only once
     texts: dict[str, str] = {}
     rows: list[tuple[str, str, str]] = []
     places: list[int] = []
-    with open(file, encoding="utf-8", errors="replace") as lines:
+    with open_text(file, "utf-8-sig", errors="replace") as lines:
         for number, line in enumerate(lines, start=1):
             line = line.strip()
             asked = QUERY.fullmatch(line)
@@ -38,11 +36,9 @@ def read_feature_vectors(file: str) -> Checked | None:
                 texts[asked[1]] = asked[2].partition("#")[0].strip()
             if not line or line.startswith("#"):
                 continue
-            found = LINE.fullmatch(line)
-            if found is None and rows:
-                raise RelstudyError(f"{file}, line {number}: a grade, qid: and features are needed, as in the others")
+            found = FEATURES.fullmatch(line)
             if found is None:
-                return None
+                raise RelstudyError(f"{file}, line {number}: a grade, qid: and features are needed, as in the others")
             remark = found[3] or ""
             named = NAMED.search(remark)
             document = named[1] if named else next(iter(remark.split()), "")
@@ -53,8 +49,6 @@ def read_feature_vectors(file: str) -> Checked | None:
                 )
             rows.append((found[2], document, found[1]))
             places.append(number)
-    if not rows:
-        return None
     frame = pd.DataFrame(rows, columns=["query_id", "result_id", "rating"], dtype="str")
     if frame["query_id"].isin(list(texts)).all():
         frame["query_id"] = frame["query_id"].map(texts)

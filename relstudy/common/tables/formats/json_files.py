@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from typing import Any
 
-from relstudy.common.runtime.compression import read_bytes, unpacked_name
+from relstudy.common.runtime.compression import read_bytes
 from relstudy.common.runtime.damaged_files import NO_JSON
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import decoded
@@ -17,12 +17,6 @@ from relstudy.common.tables.formats.json_records import Record, Records, flat
 
 OWN = {"raterid", "queryid", "resultid", "rating", "judgment", "score"}
 """Plain names of columns by one of which a table is known."""
-ENDINGS = (".json", ".jsonl", ".ndjson")
-
-
-def is_json(path: str | os.PathLike[str]) -> bool:
-    """True where a file is JSON or JSON lines by its ending."""
-    return unpacked_name(path).lower().endswith(ENDINGS)
 
 
 def read_records(path: str | os.PathLike[str]) -> Records:
@@ -74,12 +68,12 @@ def _records(content: Any) -> Records:
             or _split(content)
             or _by_column(content)
             or _by_query(content)
-            or Records("JSON", [flat(content)])
+            or Records("", [flat(content)])
         )
     rows = [record for record in content if isinstance(record, dict)] if isinstance(content, list) else []
     if not rows or len(rows) < len(content):
-        return Records("JSON", [])
-    return exported(rows) or Records("JSON", [flat(row) for row in rows])
+        return Records("", [])
+    return exported(rows) or Records("", [flat(row) for row in rows])
 
 
 def _split(content: Record) -> Records | None:
@@ -92,7 +86,7 @@ def _split(content: Record) -> Records | None:
         return None
     if not all(isinstance(row, list) and len(row) == len(names) for row in rows):
         return None
-    return Records("JSON", [flat(dict(zip(names, row, strict=True))) for row in rows])
+    return Records("", [flat(dict(zip(names, row, strict=True))) for row in rows])
 
 
 def _by_column(content: Record) -> Records | None:
@@ -104,7 +98,7 @@ def _by_column(content: Record) -> Records | None:
     if any(list(values) != rows for values in columns):
         return None
     records = [{name: values[row] for name, values in content.items()} for row in rows]
-    return Records("JSON", records, ("a value by row under each column's name, as pandas writes it",))
+    return Records("", records, ("a value by row under each column's name, as pandas writes it",))
 
 
 def _by_query(content: Record) -> Records | None:
@@ -116,4 +110,4 @@ def _by_query(content: Record) -> Records | None:
     name = "rating" if all(number.is_integer() for number in numbers if isinstance(number, float)) else "score"
     pairs = [(query, result, number) for query, values in by_query.items() for result, number in values.items()]
     rows = [{"query_id": query, "result_id": result, name: number} for query, result, number in pairs]
-    return Records("JSON", rows, (f"queries, of results with a number each: taken for a {name}",))
+    return Records("", rows, (f"queries, of results with a number each: taken for a {name}",))

@@ -14,6 +14,8 @@ from relstudy.common.tables.checked_table import Checked, refuse_many_columns
 
 ANSWERS = ("rating", "number", "choices", "text", "value", "label")
 """Keys under which Label Studio, Argilla and MTurk keep what was answered."""
+FLATTENED = ".responses"
+"""Ending of a question's name where Argilla flattens a record."""
 YES, NO = ("true", "yes", "on", "x", "1"), ("false", "no", "off")
 Record = dict[str, Any]
 
@@ -24,7 +26,7 @@ class Records:
 
     Parameters
     ----------
-    tool : whose export they are; "JSON" where that is not known
+    tool : whose export they are; "" where that is not known
     rows : values by column, one record per row
     notes : on how it was read, as sentences
     """
@@ -39,6 +41,7 @@ class Records:
         refuse_many_columns(file, len(names))
         columns = {name: [cell_text(row.get(name)) for row in self.rows] for name in names}
         table = Checked(pd.DataFrame(columns, dtype="str"), file, np.arange(1, len(self.rows) + 1))
+        table.tool = self.tool
         table.notes = (*self.notes, "records of JSON are counted as rows, from 1")
         return table
 

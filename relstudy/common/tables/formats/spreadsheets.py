@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -13,29 +14,34 @@ from relstudy.common.runtime.wording import listed
 from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.formats import workbook_sheets
 from relstudy.common.tables.formats.csv_files import read_csv
-
-ENDINGS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
-
-
-def is_workbook(file: str) -> bool:
-    """True for a workbook, by its name and its first bytes; pages of the web that are named .xls are none."""
-    if not file.lower().endswith(ENDINGS):
-        return False
-    try:
-        with open(file, "rb") as opened:
-            return opened.read(4) in (b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
-    except OSError:
-        return False
+from relstudy.common.tables.formats.file_kind import IN_WORKBOOK
 
 
-def read_workbook(file: str) -> Checked:
+class SeveralSheets(RelstudyError):
+    """A workbook with several tables, of which none was named."""
+
+    def __init__(self, file: str, sheets: list[str]) -> None:
+        self.file, self.paths = file, {name: f"{file}:{name}" for name in sheets}
+        held = f"{len(sheets)} sheets hold tables ({listed(sheets)})"
+        super().__init__(f"{file}: {held}; name one, as {self.paths[sheets[0]]}")
+
+
+def read_workbook(path: str) -> Checked:
     """The table of a workbook; rows have the numbers that the workbook shows.
+
+    Parameters
+    ----------
+    path : the workbook, with `:SHEET` where several sheets hold tables
 
     Raises
     ------
     RelstudyError
-        where it cannot be read, is locked or too large, or no sheet, or more than one, holds a table
+        where it cannot be read, is locked or too large, no sheet holds a table, or several do and none is named
     """
+    named = IN_WORKBOOK.fullmatch(path)
+    file, sheet = (named["file"], named["name"]) if named else (path, None)
+    if not os.path.isfile(file):
+        raise FileNotFoundError(file)
     with tempfile.TemporaryDirectory(prefix="relstudy-") as folder:
         command = [sys.executable, "-I", workbook_sheets.__file__, file, folder]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -45,16 +51,19 @@ def read_workbook(file: str) -> Checked:
             raise RelstudyError(f"{file}: this workbook cannot be read ({reason}); save the sheet as CSV (UTF-8)")
         sheets = json.loads(done.stdout)
         tables = {name: number for name, number in sheets if number is not None}
-        if len(tables) != 1:
-            held = f"{len(tables)} sheets hold tables ({listed(list(tables))})" if tables else "no sheet holds a table"
-            raise RelstudyError(f"{file}: {held}; save the sheet that you mean as a file of its own")
-        (name, number), *_ = tables.items()
-        text = str(Path(folder) / f"{number}.csv")
+        if not tables:
+            raise RelstudyError(f"{file}: no sheet holds a table")
+        if sheet is None and len(tables) > 1:
+            raise SeveralSheets(file, list(tables))
+        name = next(iter(tables)) if sheet is None else sheet
+        if name not in tables:
+            raise RelstudyError(f"{file}: no table is on a sheet {name!r}; there are {listed(list(tables))}")
+        text = str(Path(folder) / f"{tables[name]}.csv")
         try:
             table = read_csv(text)
         except RelstudyError as error:
-            raise RelstudyError(str(error).replace(text, file)) from None
-    table.file = file
-    if len(sheets) > 1:
+            raise RelstudyError(str(error).replace(text, path)) from None
+    table.file = path
+    if sheet is None and len(sheets) > 1:
         table.notes = (*table.notes, f"the sheet {name!r} is read; no other holds a table")
     return table

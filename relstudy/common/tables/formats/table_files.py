@@ -24,10 +24,11 @@ from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.column_names import plain_name
 from relstudy.common.tables.formats.csv_files import IDS, read_csv
 from relstudy.common.tables.formats.feature_vectors import read_feature_vectors
-from relstudy.common.tables.formats.json_files import is_json, read_records
+from relstudy.common.tables.formats.file_kind import file_kind
+from relstudy.common.tables.formats.json_files import read_records
 from relstudy.common.tables.formats.overwriting import Erased, keep_or_refuse
 from relstudy.common.tables.formats.parquet_limits import refuse_swelling_parquet
-from relstudy.common.tables.formats.spreadsheets import is_workbook, read_workbook
+from relstudy.common.tables.formats.spreadsheets import read_workbook
 
 ROWS_AT_ONCE = 100_000
 """Rows that are in memory as text at a time when a table is written."""
@@ -40,8 +41,9 @@ def read_table(path: str | os.PathLike[str] | Checked, *required: str) -> Checke
 
     Parameters
     ----------
-    path : the file; Parquet when it ends in .parquet, a workbook when it ends in .xlsx, .xls, .xlsb or .ods, records
-        when it ends in .json, .jsonl or .ndjson, else CSV (UTF-8 or UTF-16; separated by commas, semicolons or tabs);
+    path : the file; Parquet when it ends in .parquet, a workbook when it ends in .xlsx, .xls, .xlsb or .ods (with
+        `:SHEET` where several sheets hold tables), records of JSON by its ending or its beginning, judgments for
+        learning to rank, else CSV (UTF-8 or UTF-16; separated by commas, semicolons or tabs);
         records and CSV may be packed (.gz, .bz2, .xz, .zst). Blank lines are passed over, and rows keep the numbers a
         spreadsheet shows. A table that is in memory already is given back
     required : column names without which the table is refused
@@ -74,19 +76,19 @@ def read_table(path: str | os.PathLike[str] | Checked, *required: str) -> Checke
 
 
 def _read(file: str) -> Checked:
-    if file.endswith(".parquet"):
+    kind = file_kind(file)
+    if kind == "parquet":
         refuse_devices(file)
         refuse_swelling_parquet(file)
         frame = _without_nesting(pd.read_parquet(file))
         # ids that pandas wrote as columns, and would read as an index
         levels = [name for name in frame.index.names if plain_name(name) in (*IDS, "system")]
         return Checked(frame.reset_index(levels) if levels else frame, file)
-    if is_workbook(file):
+    if kind == "workbook":
         return read_workbook(file)
-    if is_json(file):
+    if kind == "json":
         return read_records(file).table(file)
-    vectors = read_feature_vectors(file)
-    return read_csv(file) if vectors is None else vectors
+    return read_feature_vectors(file) if kind == "feature vectors" else read_csv(file)
 
 
 def release_unused() -> None:

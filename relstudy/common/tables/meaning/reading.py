@@ -6,7 +6,6 @@ rewriting by hand.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -25,14 +24,12 @@ from relstudy.common.tables.formats.survey_exports import Condition, answered, c
 from relstudy.common.tables.meaning.reading_options import OWN, ReadingOptions, plain, renamings
 from relstudy.common.tables.meaning.scales import Scale, stated_scale
 from relstudy.common.tables.meaning.wide_to_long import chosen_answers, items_in_wording, items_of, long_rows
+from relstudy.common.tables.number_texts import NUMBER, PERCENTAGE, UNSIGNED
 
 OF_SCORES = ("system", "score", "direction", "rank")
 """Columns that only a table of scores has, besides ids."""
 IDS = ("query_id", "result_id")
 WHERE = "where"
-PERCENTAGE = re.compile(r"-?\d+([.,]\d+)?\s*%")
-UNSIGNED = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)")
-NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?")
 
 
 Columns = Mapping[str, str | tuple[str, ...]]

@@ -132,8 +132,9 @@ def known_columns(names: Sequence[Any]) -> dict[str, Any]:
 
 
 def model_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> list[Any]:
-    """Columns that hold the answers of a model each: text that has no known role."""
+    """Columns that hold the answers of a model each: text that has no known role and no name of people's judgments."""
     others = [name for name in frame if name not in known.values() and plain_column(name) not in LEFT_ALONE]
+    others = [name for name in others if not RATED & set(plain_column(name).split("_"))]
     return [name for name in others if pd.to_numeric(frame[name], errors="coerce").isna().any()]
 
 

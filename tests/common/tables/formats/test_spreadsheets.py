@@ -88,10 +88,18 @@ def test_cells_are_text_as_the_workbook_shows_them(tmp_path: Path) -> None:
     assert frame["a"].iloc[1] == "1000000000000"
 
 
-def test_which_sheet_is_meant_is_not_guessed(tmp_path: Path) -> None:
-    (tmp_path / "t.xlsx").write_bytes(workbook({"One": RATINGS, "Two": RATINGS}))
-    with pytest.raises(RelstudyError, match=r"t\.xlsx: 2 sheets hold tables \(One and Two\)"):
-        read_table(tmp_path / "t.xlsx")
+def test_which_sheet_is_meant_is_asked_and_can_be_said(tmp_path: Path) -> None:
+    path = tmp_path / "t.xlsx"
+    path.write_bytes(workbook({"One": RATINGS, "Second wave": RATINGS[:7]}))
+    with pytest.raises(RelstudyError, match=r"2 sheets hold tables \(One and Second wave\); name one, as .*:One"):
+        read_table(path)
+    shown = succeeds("inspect", path).output
+    assert f"relstudy inspect '{path}:Second wave'" in shown and "which of them is it?" in shown
+    second = f"{path}:Second wave"
+    assert "6 ratings by 1 rater" in succeeds("inspect", second).output
+    assert succeeds("calibrate", second, "-o", tmp_path / "out").exit_code == 0
+    with pytest.raises(RelstudyError, match="no table is on a sheet 'Third'; there are One and Second wave"):
+        read_table(f"{path}:Third")
     (tmp_path / "empty.xlsx").write_bytes(workbook({"One": []}))
     with pytest.raises(RelstudyError, match="no sheet holds a table"):
         read_table(tmp_path / "empty.xlsx")

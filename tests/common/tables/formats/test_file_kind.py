@@ -1,0 +1,63 @@
+"""One answer to what a file is, whoever asks."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import threading
+from pathlib import Path
+
+import pytest
+
+from relstudy.common.tables.formats.file_kind import file_kind
+
+KINDS = {
+    "qrels": ("q1 0 d1 2\n", "# a remark\n\nq1\tQ0\td1\t1\n", "q1 0 d1 1 0.25\n", "q1 d1 1 2 0.25\n"),
+    "run": ("q1 Q0 d1 1 0.5 bm25\n", "q1 0 d1 1 9.25 my run\n"),
+    "feature vectors": ("2 qid:1 1:0.5 2:3 # d7\n",),
+    "codes": ("01010101\n11010101\n", "1 -1 1 1\n-1 -1 1 1\n", "dead\nbeef\n"),
+    "label columns": ("a.jpg 0 1 0 0\nb.jpg 1 0 0 0\n",),
+    "json": ('[{"a": 1}]', ' {"a": 1}\n{"a": 2}\n'),
+    "table": ("query,result\n", "", "[a],[b]\n1,2\n", "1 q1-d1 ann 0\n1 q1-d2 ann 1\n"),
+}
+
+
+@pytest.mark.parametrize(("kind", "content"), [(kind, each) for kind, several in KINDS.items() for each in several])
+def test_a_text_is_known_by_its_first_lines(kind: str, content: str, tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text(content)
+    (tmp_path / "a.txt.gz").write_bytes(gzip.compress(content.encode()))
+    (tmp_path / "marked.txt").write_bytes(b"\xef\xbb\xbf" + content.encode())
+    assert [file_kind(tmp_path / name) for name in ("a.txt", "a.txt.gz", "marked.txt")] == [kind] * 3
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "kind"),
+    [
+        ("five.run", "q1 d1 1 0.5 bm25\n", "run"),
+        ("judged.trec", "q1 0 d1 2\n", "qrels"),
+        ("scores.run", "system,query_id\n", "table"),
+        ("qrels.csv", "q1 0 d1 2\n", "table"),
+        ("labels.npz:train", "", "array"),
+        ("book.ods:June", "", "workbook"),
+        ("a.parquet", "q1 0 d1 2\n", "parquet"),
+        ("page.xls", "<html>", "table"),
+    ],
+)
+def test_a_name_tells_where_the_lines_do_not(name: str, content: str, kind: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(content)
+    assert file_kind(tmp_path / name) == kind
+
+
+def test_a_line_that_is_cut_decides_nothing(tmp_path: Path) -> None:
+    (tmp_path / "codes.txt").write_text("01010101\n" * 8000)
+    assert file_kind(tmp_path / "codes.txt") == "codes"
+
+
+def test_a_pipe_is_left_to_its_reader(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert file_kind(pipe) == "table"
+    writer = threading.Thread(target=lambda: pipe.write_text("whole"))
+    writer.start()
+    assert pipe.read_text() == "whole"
+    writer.join()
