@@ -60,7 +60,7 @@ LETTERS = {"e": 1, "s": 0.1, "c": 0.01, "i": 0}
 WORDS = (
     r"not at all|irrelevant|\bnot?\b|\bbad\b|off.?topic|poor|false|none of|unrelated|reject|0$|\b(non|dis|un|mis|in).?"
     r"(relevant|similar|useful|match|correct|accept|appropriate|acceptable)",
-    r"marginal|slightly|partly|partial|somewhat|maybe|fair|related|neutral|mixed",
+    r"marginal|slightly|partly|\bok(ay)?\b|partial|somewhat|maybe|fair|related|neutral|mixed",
     r"relevant|good|yes|true|similar|match|useful|correct|accept|appropriate",
     r"highly|very|perfect|excellent|fully|exact|great|dedicated",
 )

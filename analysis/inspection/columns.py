@@ -47,7 +47,7 @@ NAMES = {
             "email",
             "email_address",
         ),
-        *("respondent", "respondent_id", "responseid", "response_id", "observer", "observer_id", "viewer"),
+        *("by", "respondent", "respondent_id", "responseid", "response_id", "observer", "observer_id", "viewer"),
         *(
             "listener",
             "listener_id",
@@ -63,7 +63,7 @@ NAMES = {
     ),
     "query_id": (
         *("query_id", "queryid", "qid", "q_id", "query", "q", "topic_id", "topicid", "topic", "prompt_id", "prompt"),
-        *("query_text", "search_term", "search_query", "keyword", "question_id", "question"),
+        *("query_text", "search_term", "search_query", "keyword", "question_id", "question", "caption"),
         *("ref_img", "ref_image", "reference_image", "source_image"),
         *("sentence1", "sentence_1", "sentence_a", "text1", "text_1", "text_a", "word1", "word_1", "premise", "anchor"),
         *(f"{what}{one}{end}" for one in ("_a", "_1", "1", "_left") for what in SHOWN for end in WHERE),
@@ -136,6 +136,9 @@ def roles_of(frame: pd.DataFrame) -> dict[str, str]:
     for name in map(str, frame.columns):
         said = re.sub("^input[.:]", "", underscored(name))  # what a task of MTurk or Toloka shows
         plain[said] = name if name == said else plain.get(said, name)
+    nested = {said: name for name in reversed(list(map(str, frame))) for said in _nested(underscored(name))}
+    if any(name in nested for name in NAMES["rating"]):
+        plain = nested | plain
     roles: dict[str, str] = {}
     for ours, names in NAMES.items():
         for name in names:
@@ -158,6 +161,20 @@ def roles_of(frame: pd.DataFrame) -> dict[str, str]:
     if "result_id" not in roles and "response" in plain and roles.get("rating") != plain["response"]:
         roles["result_id"] = plain["response"]
     return roles
+
+
+def _nested(name: str) -> list[str]:
+    """What a name with parts, as records within records have, may be known by.
+
+    Examples
+    --------
+    >>> _nested("player.rating"), _nested("participant.code"), _nested("rating")
+    (['rating'], ['participant'], [])
+    """
+    *outer, last = name.split(".")
+    if not outer or last in ("answer", "response", "choice"):  # which a model gives as well as a person
+        return []
+    return [outer[-1]] if last in ("id", "code", "name", "label", "uid") else [last]
 
 
 def _are_fractions(column: pd.Series) -> bool:

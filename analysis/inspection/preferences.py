@@ -14,7 +14,7 @@ from relstudy.common.runtime.wording import count_of
 from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.meaning.pairs_table import OTHER
 
-SIDES = (("a", "b"), ("1", "2"), ("left", "right"), ("first", "second"))
+SIDES = (("a", "b"), ("1", "2"), ("0", "1"), ("left", "right"), ("first", "second"))
 """Ends of the names of the two items' columns, and of answers that name them."""
 SHORT = {"left": {"l"}, "right": {"r"}}
 EQUAL = re.compile(r"(?i)s|t|tie|ties|tied|same|equal|both|neither|draw|none|0|tie \(.*\)|both.?bad|no preference")
@@ -33,9 +33,31 @@ def preferences_of(table: Checked, tool: str = "") -> Inspection | None:
                 values = None if name in (one, other) else _values(frame[name], (one, other), ends)
                 if values is not None and _holds_items(frame, one, other):
                     return _inspected(table, tool, one, other, name, values)
+            shares = _shares(frame, (one, other), ends)
+            if shares is not None and _holds_items(frame, one, other):
+                return _inspected(table, tool, one, other, *shares)
             people = [name for name in map(str, frame) if name not in (one, other) and _leans(frame[name])]
             if len(people) > 1 and _holds_items(frame, one, other):
                 return _of_several(table, one, other, people)
+    return None
+
+
+def couple_of(frame: pd.DataFrame) -> tuple[str, str] | None:
+    """Two columns that hold an item each, of which one may be better; None where there are none."""
+    names = list(map(str, frame))
+    couples = (couple for ends in SIDES for couple in _couples(names, ends))
+    return next((couple for couple in couples if _holds_items(frame, *couple)), None)
+
+
+def _shares(frame: pd.DataFrame, couple: tuple[str, str], ends: tuple[str, str]) -> tuple[str, dict[str, float]] | None:
+    """The column of the first item's share, and -1, 0 or 1 for its values, where each item has a column of 0, .5 or 1
+    that add up to 1; else None."""
+    for one, other in _couples(list(map(str, frame)), ends, of_items=False):
+        if one in couple:
+            continue
+        first, second = (pd.to_numeric(frame[name], errors="coerce") for name in (one, other))
+        if first.isin([0, 0.5, 1]).all() and (first + second == 1).all() and {0, 1} <= set(first):
+            return one, {text: 1 - 2 * float(text) for text in dict.fromkeys(frame[one].astype("str").str.strip())}
     return None
 
 
@@ -56,8 +78,8 @@ def _of_several(table: Checked, one: str, other: str, people: list[str]) -> Insp
     )
 
 
-def _couples(names: list[str], ends: tuple[str, str]) -> list[tuple[str, str]]:
-    """Columns called alike but for which of the two they are."""
+def _couples(names: list[str], ends: tuple[str, str], *, of_items: bool = True) -> list[tuple[str, str]]:
+    """Columns called alike but for which of the two they are; those of items have no name of a measure or an answer."""
     found = []
     for name in names:
         match = re.fullmatch(rf"(?i)(.*?)([ _.-]?)({ends[0]})", name) or re.fullmatch(rf"(?i)()()({ends[0]}.+)", name)
@@ -65,9 +87,12 @@ def _couples(names: list[str], ends: tuple[str, str]) -> list[tuple[str, str]]:
             continue
         other = re.sub(rf"(?i){ends[0]}$", ends[1], name) if match[1] else re.sub(rf"(?i)^{ends[0]}", ends[1], name)
         partner = next((each for each in names if each.casefold() == other.casefold() and each != name), None)
-        if partner is not None and not re.search(r"(?i)(time|score|count|rating|answer|label)s?[ _.-]?$", match[1]):
+        measured = re.search(r"(?i)(time|score|count|rating|answer|label)s?[ _.-]?$", match[1])
+        if partner is not None and not (of_items and measured):
             found.append((name, partner))
-    return found
+    inside = [(name, re.fullmatch(rf"(?i)(.+[_ .-]){ends[0]}([_ .-].+)", name)) for name in names]
+    partners = [(name, f"{match[1]}{ends[1]}{match[2]}") for name, match in inside if match]
+    return [*found, *((name, other) for name, other in partners if other in names)]
 
 
 def _values(column: pd.Series, couple: tuple[str, str], ends: tuple[str, str]) -> dict[str, float] | None:

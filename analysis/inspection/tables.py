@@ -36,13 +36,17 @@ from relstudy.analysis.inspection.columns import (
     underscored,
 )
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
-from relstudy.analysis.inspection.preferences import preferences_of
-from relstudy.analysis.inspection.tools import inspect_export, tool_of
+from relstudy.analysis.inspection.preferences import couple_of, preferences_of
+from relstudy.analysis.inspection.tools import inspect_choices, inspect_export, tool_of
+from relstudy.analysis.inspection.unnamed import inspect_unnamed
 from relstudy.calibration.tables.rating_rows import alike_note
 from relstudy.common.options.option_wording import list_entry
 from relstudy.common.runtime.wording import count_of, listed, listed_some
 from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.column_names import plain_name, under_own_names
+from relstudy.common.tables.formats.file_kind import file_part
+from relstudy.common.tables.formats.json_records import NO, YES
+from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.logged_cells import without_lists
 from relstudy.common.tables.meaning.results_columns import is_results, known_columns, may_be_results
@@ -53,6 +57,11 @@ from relstudy.mapping.scores.wide import is_no_system
 
 NOT_A_RATERS = (*WEAK, "gold", "gold_label", "gold_score", "mos", "dmos", "answer", "response", "choice")
 """Names of ratings that hold something else where a rater's ratings stand under another."""
+MEAN = re.compile(r"(?i)(^|[_ .-])(mean|avg|average|mos)([_ .-]|$)")
+COUNT_OF_PEOPLE = re.compile(
+    r"(?i)(n|num|number|count)([_ .-]?of)?[_ .-](raters?|ratings?|votes?|annotat(or|ion)s?|judges?|workers?|people)|"
+    r"(raters?|ratings?|votes?|annotat(or|ion)s?|judges?|workers?)[_ .-]?(n|count)|n"
+)
 MOST_READINGS = 5
 COORDINATES = {"x", "y", "z", "w", "h", "x1", "x2", "y1", "y2"}
 """Ends of names of columns that hold where something is."""
@@ -95,6 +104,8 @@ def _asked_of_totals(table: Checked, inspection: Inspection) -> Inspection:
 
 
 def _inspected(table: Checked, tool: str) -> Inspection:
+    if table.has_no_header:
+        return inspect_unnamed(table)
     recognised = preferences_of(table, tool) or inspect_export(table, tool) or _relstudy_table(table)
     if recognised is not None:
         return recognised
@@ -169,8 +180,11 @@ def _unknown(table: Checked, tool: str, roles: dict[str, str]) -> Inspection:
     named = {ours: theirs for ours, theirs in roles.items() if ours in ("rater_id", *PAIR)}
     names_of_columns = ", ".join(f"{theirs} ({ours})" for ours, theirs in named.items())
     names_what = f"that names {names_of_columns}, and no answers or scores that are known by their names"
-    entries = [f"{ours}={named.get(ours, 'NAME')}" for ours in ("rater_id", *PAIR, "rating") if named.get(ours) != ours]
-    return Inspection(
+    answers = _answer_columns(table.frame, roles)
+    grades = [name for name, each in answers.items() if each.are_grades and not each.unordered]
+    lacking = [ours for ours in ("rater_id", *PAIR) if ours not in named]
+    others = [str(name) for name in table.frame if name not in (*named.values(), *grades)]
+    inspection = Inspection(
         table.file,
         tool or "unknown",
         f"a table of {count_of(len(table.frame), 'row')} "
@@ -178,9 +192,33 @@ def _unknown(table: Checked, tool: str, roles: dict[str, str]) -> Inspection:
         (),
         (f"its columns are {table.columns_shown()}", *_lists(table.frame)),
         questions=("which column is which, and who rated, if anybody did?",),
-        draft=f"relstudy calibrate {shlex.quote(table.file)} -o out --columns "
-        f"{shlex.quote(','.join(map(list_entry, entries)))}",
     )
+    couple = couple_of(table.frame)
+    if couple is not None:
+        said = f"rows hold two items, {listed(couple)}: relstudy preferences reads which of them each person chose"
+        return replace(inspection, notes=(*inspection.notes, said))
+    if len(grades) == 1 and len(others) >= len(lacking):
+        inspection = replace(inspection, kind=tool or "ratings", questions=(_which(others, lacking, grades[0]),))
+        drafted = {**dict.fromkeys(("rater_id", *PAIR), UNKNOWN), **named, "rating": grades[0]}
+        return to_run(inspection, calibrate_command(table, drafted, answers[grades[0]]), answers[grades[0]])
+    panel = [] if named else _panel(table.frame, grades)
+    if panel and others:
+        asked = f"are {listed_some(panel)} one person's answers in a row, and which of {listed_some(others)} names who?"
+        inspection = replace(inspection, kind=tool or "ratings", questions=(asked,))
+        together = answers_of_columns(table.frame, panel)
+        assert together is not None
+        return to_run(inspection, calibrate_command(table, {"rater_id": UNKNOWN}, together, panel), together)
+    entries = [
+        f"{ours}={named.get(ours, UNKNOWN)}" for ours in ("rater_id", *PAIR, "rating") if named.get(ours) != ours
+    ]
+    stated = shlex.quote(",".join(map(list_entry, entries)))
+    return replace(inspection, draft=f"relstudy calibrate {shlex.quote(table.file)} -o out --columns {stated}")
+
+
+def _which(columns: Sequence[str], roles: Sequence[str], rating: str) -> str:
+    """The question which of these columns have these roles."""
+    whose = f"which of {listed_some(columns)} name{'s' * (len(roles) == 1)} the" if roles else ""
+    return f"{whose} {listed([role.removesuffix('_id') for role in roles])}, and are the answers in {rating}?"
 
 
 def _lists(frame: pd.DataFrame) -> list[str]:
@@ -217,6 +255,9 @@ def _readings(table: Checked, roles: dict[str, str], tool: str) -> list[Inspecti
         return [judged, _long_scores(table, roles, str(grade))] if by_system else [judged]
     if people:
         return [_wide(table, roles, people)]
+    mean = None if grade else _mean_of_people(frame)
+    if mean is not None:
+        return [_judgments(table, {**roles, "rating": mean}, tool)]
     if not set(PAIR) <= set(roles):
         alike = _panel(frame, [name for name in answers if not SYSTEMS.search(name)])
         return [_wide(table, roles, alike)] if alike and _is_numbered(alike) else _one_item(table, roles, tool, alike)
@@ -241,6 +282,8 @@ def _readings_by_rater(
             inspect_ratings(table, {**roles, "rating": name}, tool)
             for name in dict.fromkeys([roles["rating"], *others])
         ]
+    if set(PAIR) <= set(roles) and (marked := _marked(frame, roles)):
+        return [inspect_choices(table, roles, tool, marked)]
     if has_item:
         grades = [name for name, each in answers.items() if each.are_grades]
         only = "the only column that holds answers"
@@ -252,6 +295,27 @@ def _readings_by_rater(
     if len(families) != 1:
         families = [kept for kept in [_panel(frame, list(answers)), *families] if kept]
     return [_wide(table, roles, names) for names in families[:MOST_READINGS]]
+
+
+def _marked(frame: pd.DataFrame, roles: dict[str, str]) -> list[str]:
+    """Columns of which each row has marked one, and whose names are answers that tell their order; else none."""
+    texts = (
+        frame.drop(columns=list(roles.values())).astype("str").apply(lambda column: column.str.strip().str.casefold())
+    )
+    are_marks = texts.isin(["", "0", *NO, *YES]).all()
+    marks = texts.loc[:, are_marks].isin(YES)
+    names = [str(name) for name in marks if marks[name].any()]
+    answers = read_answers(pd.Series(names, dtype="str"))
+    ordered = answers is not None and not answers.unordered and answers.count == len(names) > 1
+    return names if ordered and (marks[names].sum(axis=1) == 1).all() else []
+
+
+def _mean_of_people(frame: pd.DataFrame) -> str | None:
+    """The one column of means where another counts the people behind each; else None."""
+    if not any(COUNT_OF_PEOPLE.fullmatch(str(name)) for name in frame):
+        return None
+    means = [str(name) for name in frame if MEAN.search(str(name))]
+    return means[0] if len(means) == 1 and pd.to_numeric(frame[means[0]], errors="coerce").notna().all() else None
 
 
 def _one_item(table: Checked, roles: dict[str, str], tool: str, alike: list[str]) -> list[Inspection]:
@@ -391,14 +455,11 @@ def _headless(table: Checked) -> Inspection | None:
     numbered = [name for name in stand_below if name.isdigit()] == [str(n) for n in range(1, len(stand_below) + 1)]
     if len(stand_below) < 2 or (numbered and len(stand_below) < frame.shape[1]):
         return None
+    if not file_part(table.file).is_file():
+        return None
     shown = ", ".join(stand_below[:3])
-    return Inspection(
-        table.file,
-        "unknown",
-        f"a table of {len(frame) + 1} rows without a header: {shown} are in the first row and again below",
-        (),
-        ("write the names of the columns as its first row, such as rater_id,query_id,result_id,rating",),
-    )
+    inspection = inspect_unnamed(read_table(table.file, header=False))
+    return replace(inspection, notes=(f"{shown} are in the first row and again below", *inspection.notes))
 
 
 def _codes(table: Checked) -> Inspection | None:

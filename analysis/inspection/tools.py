@@ -394,12 +394,19 @@ def _choices_made(
     table: Checked, roles: dict[str, str], tool: str, labels: dict[str, list[str]], notes: Sequence[str]
 ) -> Inspection:
     """Ratings whose answers have a column each."""
-    readings = [_choice(table, roles, tool, shared, columns) for shared, columns in labels.items()]
+    readings = [inspect_choices(table, roles, tool, columns, shared) for shared, columns in labels.items()]
     return Inspection.of_several(table.file, readings, f"an export of {tool} with {len(labels)} questions", notes)
 
 
-def _choice(table: Checked, roles: dict[str, str], tool: str, shared: str, columns: list[str]) -> Inspection:
-    """The ratings that one question gives."""
+def inspect_choices(
+    table: Checked, roles: dict[str, str], tool: str, columns: list[str], shared: str = ""
+) -> Inspection:
+    """The inspection of ratings in which each answer has a column that says whether it was chosen.
+
+    Parameters
+    ----------
+    shared : how the names of the columns begin, which is no part of the answers
+    """
     pattern = f"{shared}*"
     matching = [str(name) for name in table.frame if fnmatchcase(str(name), pattern)]
     chosen = (pattern,) if matching == columns else tuple(columns)
@@ -411,13 +418,14 @@ def _choice(table: Checked, roles: dict[str, str], tool: str, shared: str, colum
     if several:
         notes.append(f"some rows have chosen several answers ({', '.join(sorted(several))}): keep one of them in each")
     if answers is None:
-        return Inspection(table.file, tool, f"an export of {tool} without an answer", (), tuple(notes))
+        return Inspection(table.file, tool or "ratings", "ratings without an answer", (), tuple(notes))
     raters = table.frame[roles["rater_id"]].nunique()
     roles = {**{ours: theirs for ours, theirs in roles.items() if ours != "rating"}, "rating": ", ".join(chosen)}
     inspection = Inspection(
         table.file,
-        tool,
-        f"{count_of(answers.count, 'rating')} by {count_of(raters, 'rater')}, exported from {tool}",
+        tool or "ratings",
+        f"{count_of(answers.count, 'rating')} by {count_of(raters, 'rater')}"
+        + (f", exported from {tool}" if tool else ""),
         described(roles, "by its name and its values"),
         (*notes, *remarks(answers)),
         RATING_USES[:3],

@@ -13,7 +13,7 @@ import pandas as pd
 
 from relstudy.api.calibrating import CalibrateChanges, CalibratedPanel, calibrate
 from relstudy.api.fitting import FitReadingChanges, Mappings, fitted, write_mappings
-from relstudy.api.inputs import ScoredSystems, judgments_of, refuse_unknown, scores_of, table_of
+from relstudy.api.inputs import ScoredSystems, judgments_of, refuse_taken, scores_of, table_of
 from relstudy.calibration.interfaces import joined_tables, pairs_asked_alike, read_interfaces, side_by_side, write_parts
 from relstudy.calibration.options import CalibrationOptions, RatingsOptions
 from relstudy.calibration.tables.study_tables import pairs_beside
@@ -182,7 +182,7 @@ def calibrate_by(
     """
     check_arguments(calibrate_by, locals())
     table = table_of(ratings, "the ratings")
-    refuse_unknown(table, changes.get("columns") or {})
+    refuse_taken(table, changes.get("columns") or {})
     path = None if pairs is None else Path(pairs)
     read = read_interfaces(
         table,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 
-from relstudy.api.inputs import ScoredSystems, refuse_unknown, scores_of, table_of, unread
+from relstudy.api.inputs import ScoredSystems, refuse_taken, scores_of, table_of, unread
 from relstudy.calibration import pipeline
 from relstudy.calibration.method_comparison import beside_others, beside_sentences
 from relstudy.calibration.methods import METHODS, methods_named
@@ -88,7 +88,7 @@ def ratings_given(ratings: Source, changes: Mapping[str, Any]) -> Ratings:
     columns = changes.get("columns") or {}
     ratings = path_or_frame(ratings, "the ratings")
     table = table_of(ratings, "the ratings")
-    refuse_unknown(table, columns)
+    refuse_taken(table, columns)
     table = table if columns else tasks_of_library(table)
     table = under_own_names(table, ratings_table.NAMES, keep=[*columns, changes.get("base_column")])
     named = [ours for _, _, ours in renamings(columns)]

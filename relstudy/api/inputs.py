@@ -108,13 +108,10 @@ def table_of(source: Source, name: str) -> Checked:
     return CheckedFrame(given, name) if isinstance(given, pd.DataFrame) else read_table(given)
 
 
-def refuse_unknown(table: Checked, columns: Columns) -> None:
-    """Refuse names (theirs: ours) of columns that the table does not have, or of ours that it has already."""
+def refuse_taken(table: Checked, columns: Columns) -> None:
+    """Refuse names (theirs: ours) of columns of ours that the table has already."""
     for _, theirs, ours in renamings(columns):
-        if theirs not in table.frame:
-            have = table.columns_shown()
-            raise RelstudyError(f"{table.file}: there is no column {theirs!r} to take for {ours!r}; there are: {have}")
-        if ours in table.frame and ours not in columns:
+        if theirs in table.frame and ours in table.frame and ours not in columns:
             raise RelstudyError(
                 f"{table.file}: {theirs!r} cannot be taken for {ours!r}, since there is a column {ours!r}"
             )

@@ -305,7 +305,7 @@ def test_what_cannot_be_is_one_sentence(panel: rs.CalibratedPanel) -> None:
     wrong = ratings.astype({"rating": object})
     wrong.loc[3, "rating"] = "good"
     assert refusal(rs.calibrate, wrong).startswith("the ratings, row 3, column rating: 'good' is not allowed;")
-    assert "no column 'worker' to take for 'rater_id'" in refusal(
+    assert "columns names 'worker', and there is no such column" in refusal(
         rs.read_ratings, ratings, columns={"worker": "rater_id"}
     )
     assert "there is no such file" in refusal(rs.calibrate, "nowhere.csv")

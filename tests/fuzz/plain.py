@@ -22,7 +22,7 @@ NO_SYSTEM = ("rater_id", "query_id", "result_id", "rating", "judgment", "scale",
 def text_of(content: bytes) -> str:
     """The file's text, without lines of comments before the header."""
     text = content.decode("utf-16" if content[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig")
-    while text.startswith(("#", '"#')):
+    while text.lstrip(" ").startswith(("#", '"#')):
         text = text.partition("\n")[2].removeprefix("\ufeff")
     return text
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from relstudy.common.options.option_wording import words
+from relstudy.common.options.option_wording import either, words
 from relstudy.common.runtime.errors import Fault, RelstudyError, TableError
 from relstudy.common.tables.whole_number_ids import whole_ids
 
@@ -100,8 +100,16 @@ class Checked:
                 [Fault(self.file, self.header, column, None, way) for column, way in zip(missing, ways, strict=True)]
             )
 
+    @property
+    def has_no_header(self) -> bool:
+        """True where the first row holds values, and columns are named by their numbers: column 1, column 2, ..."""
+        return self.header is None and list(self.frame.columns[:1]) == ["column 1"]
+
     def contents(self) -> str:
         """Its columns, as a phrase."""
+        if self.has_no_header:
+            how = either("--columns 1=query_id", "columns={'1': 'query_id'}")
+            return f"the file has no header, and {self.frame.shape[1]} columns, which are named by number: {how}"
         return f"the file has: {self.columns_shown()}"
 
     def columns_shown(self) -> str:

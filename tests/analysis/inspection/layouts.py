@@ -245,7 +245,7 @@ LAYOUTS = (
     ),
     Layout("MS MARCO, qrels", "qrels.dev.tsv", by_pair("{qn}\t0\t{dn}\t1", ""), "right", "judgments",
            [("1", "1", 1)], 12),
-    Layout("MS MARCO, ranking", "run.dev.tsv", by_pair("{qn}\t{dn}\t{dn}", ""), "refused"),
+    Layout("MS MARCO, ranking", "run.dev.tsv", by_pair("10{qn}\t70{n}85\t{dn}", ""), "asked", "judgments"),
     Layout("MS MARCO, triples", "triples.tsv", by_pair("{q} lamp\tgood {d}\tother {n}", ""), "refused"),
     Layout("TREC, qrels", "qrels.txt", by_pair("{qn} 0 {d} {g}", ""), "right", "judgments", NUMBERED[:3], 12),
     Layout(
@@ -344,7 +344,7 @@ LAYOUTS = (
     Layout("Results that are numbers under a name of one's own", "sites.csv",
            by_rater("{r},{q},10{dn},{g}", "rater,query,site,grade"), "asked", "ratings"),
     Layout("Semicolons and decimal commas, in German", "noten.csv",
-           by_rater("{r};{q};{d};{g},5", "Bewerter;Anfrage;Ergebnis;Note"), "refused"),
+           by_rater("{r};{q};{d};{g},5", "Bewerter;Anfrage;Ergebnis;Note"), "asked", "ratings"),
     Layout("Two rows of headers", "groups.csv",
            "query;result;Experts;;Others;\n" + by_pair("{q};{d};{a};{b};{c};{g}", ";;Ann;Bob;Cy;Dee"), "refused"),
     Layout("Percentages in cells", "percent.csv", by_rater("{r},{q},{d},{g}0 %", "rater,query,document,relevance"),
@@ -364,7 +364,7 @@ LAYOUTS = (
            "asked", "ratings"),
     Layout("Nested JSON lines, a line an answer", "tasks.jsonl",
            by_rater('{{"by":{{"id":"{r}"}},"task":{{"query":"{q}","doc":"{d}"}},"answer":{{"grade":{g}}}}}', ""),
-           "refused"),
+           "right", "ratings", RATED[:3], 36),
     Layout("A column a pair, a row a person", "columns.csv",
            table("participant," + ",".join(f"{QUERIES[q]} / {RESULTS[d]}" for q, d in PAIRS),
                  [(PEOPLE[r], *(grade(r, q, d) for q, d in PAIRS)) for r in range(3)]),
@@ -459,7 +459,7 @@ LAYOUTS = (
            "right", "ratings", [("ann", "1-1", "1-1", 0)], 36),
     Layout("Votes of workers without a header", "votes.tsv",
            table("", [(r + 1, f"20{q}_clueweb09-{RESULTS[d]}", PEOPLE[r], grade(r, q, d)) for r, q, d in GIVEN], "\t"),
-           "refused"),
+           "asked", "ratings"),
     Layout("Lists of answers and of people in cells", "lists.tsv",
            by_pair("{q}/{d}\t{q}\t[{a}, {b}, {c}]\t['ann', 'bob', 'cy']", "image_id\tquery\tscore_list\tworker_list"),
            "refused"),
@@ -485,5 +485,5 @@ LAYOUTS = (
            "\n".join(
                json.dumps({"source": f"{QUERIES[q]} / {RESULTS[d]}", "relevance": grade(0, q, d),
                            "relevance-metadata": {"confidence": 0.9, "human-annotated": "yes"}}) for q, d in PAIRS
-           ) + "\n", "refused"),
+           ) + "\n", "asked", "ratings"),
 )  # fmt: skip

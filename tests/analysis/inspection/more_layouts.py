@@ -88,7 +88,7 @@ MORE = (
            "refused"),
     Layout("Questions of a form, a column each", "form.csv",
            "#,How relevant is lamp A?,How relevant is lamp B?,Start Date (UTC),Submit Date (UTC),Network ID\n"
-           + "".join(f"x{r},{r + 1},{5 - r},2026-01-01,2026-01-01,n{r}\n" for r in range(3)), "refused"),
+           + "".join(f"x{r},{r + 1},{5 - r},2026-01-01,2026-01-01,n{r}\n" for r in range(3)), "asked", "ratings"),
     Layout("Sides by their first letters", "sides_lr.csv",
            "annotator,query,left_doc,right_doc,choice\n" + "".join(
                f"{PEOPLE[r]},{QUERIES[q]},{RESULTS[a]},{RESULTS[a + 1]},{('L', 'R', 'tie')[(r + q + a) % 3]}\n"
@@ -122,10 +122,11 @@ MORE = (
     Layout("A document on which three marks are possible", "marks.csv",
            "rater,query,document,Good,OK,Bad\n" + "".join(
                f"{PEOPLE[r]},{QUERIES[q]},{RESULTS[d]}," + ",".join(
-                   "x" * (min(grade(r, q, d), 2) == k) for k in (2, 1, 0)) + "\n" for r, q, d in GIVEN), "refused"),
+                   "x" * (min(grade(r, q, d), 2) == k) for k in (2, 1, 0)) + "\n" for r, q, d in GIVEN),
+           "right", "ratings", [(p, q, d, min(g, 2)) for p, q, d, g in RATED[:3]], 36),
     Layout("Means with the number of raters", "mean_n.csv",
            by_pair("{q},{d},{m},3,0.4", "query,document,mean_rating,n_raters,std"),
-           "refused"),
+           "right", "judgments", [("red lamp", "d1", 0.33)], 12),
     Layout("Hits, a record a line", "hits.jsonl",
            "".join(json.dumps({"qid": str(q + 1), "doc_id": RESULTS[d], "score": 9.0 - d, "system": "dense"}) + "\n"
                    for q, d in PAIRS), "right", "scores", [("dense", "1", "d1", 9.0)], 12),
@@ -135,10 +136,11 @@ MORE = (
     Layout("Pick-a-Pic, couples with a share each", "pick.csv",
            "caption,image_0_uid,image_1_uid,label_0,label_1,user_id\n" + "".join(
                f"{QUERIES[n % 3]},u{n}a,u{n}b,{(1.0, 0.0, 0.5)[n % 3]},{(0.0, 1.0, 0.5)[n % 3]},{n % 4}\n"
-               for n in range(12)), "refused"),
+               for n in range(12)), "right", "preferences", [("red lamp", "u0a")], 24),
     Layout("oTree, rounds of players", "otree.csv",
            by_rater("{r},{n},{q},{d},{g}",
-                    "participant.code,subsession.round_number,player.query,player.image,player.rating"), "refused"),
+                    "participant.code,subsession.round_number,player.query,player.image,player.rating"),
+           "right", "ratings", RATED[:3], 36),
     Layout("doccano, texts with a label", "doccano.jsonl",
            "".join(json.dumps({"id": n, "text": f"{QUERIES[q]} / {RESULTS[d]}", "Comments": [],
                                "label": [("not relevant", "relevant")[grade(0, q, d) % 2]]}) + "\n"

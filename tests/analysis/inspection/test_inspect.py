@@ -153,7 +153,7 @@ def test_columns_of_numbers_and_of_words_are_no_panel(write: Write) -> None:
     words = "abcdefghijklm"
     rows = "\n".join(f"v{row},{words[row]},{words[-1 - row]},{row % 5}" for row in range(12))
     inspection = inspect_file(write(f"video,first,second,third\n{rows}"))
-    assert inspection.kind == "unknown"
+    assert inspection.command is None and "are the answers in third?" in inspection.questions[0]
     assert inspect_file(write("video,scale,repetition,P1\nv1,1,2,3\nv2,2,1,3")).kind != "wide raters"
 
 
@@ -186,8 +186,9 @@ def test_words_of_agreement_are_in_order_whatever_their_case(
 def test_a_table_without_a_header_is_no_table_of_codes(write: Write) -> None:
     path = write("4375840905,q1,x1,4\n4375840905,q1,x2,3\n4375843592,q1,x1,5\n4375843592,q1,x2,4")
     inspection = inspect_file(path)
-    assert "a table of 4 rows without a header: 4375840905, q1" in inspection.sentence
+    assert inspection.sentence == "a table of 4 rows without a header"
     assert inspection.command is None
+    assert "COLUMN=rater_id,COLUMN=query_id,COLUMN=result_id,4=rating" in str(inspection.draft)
 
 
 def test_ratings_out_of_so_many_are_numbers(write: Write) -> None:

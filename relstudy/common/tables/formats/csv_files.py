@@ -9,7 +9,7 @@ import csv as csv_module
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, TextIO
@@ -17,6 +17,7 @@ from typing import Any, TextIO
 import numpy as np
 import pandas as pd
 
+from relstudy.common.options.option_wording import either
 from relstudy.common.runtime.compression import MAGIC, is_packed, open_binary, open_text
 from relstudy.common.runtime.damaged_files import NO_JSON
 from relstudy.common.runtime.errors import Fault, RelstudyError, TableError
@@ -32,8 +33,10 @@ from relstudy.common.tables.number_texts import (
     UNGROUPED,
 )
 
-SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
 """Separators besides the comma, where the header has no comma."""
+BLANKS = " "
+"""Any number of them, where nothing else parts the fields and these are aligned."""
 IDS = ("queryid", "resultid", "raterid", "pairid")
 """Plain names of columns whose commas belong to ids."""
 NO_NAME = "\x00unnamed"
@@ -62,6 +65,7 @@ class Layout:
     encoding : of the file; text in UTF-16 is read again as UTF-8
     notes : what a person should be told, as sentences
     renamed : whether names are others than the file's
+    header : whether the first row that was not passed over names the columns; else it holds values
     """
 
     names: list[str]
@@ -70,11 +74,12 @@ class Layout:
     encoding: str
     notes: tuple[str, ...]
     renamed: bool = False
+    header: bool = True
 
 
-def read_csv(file: str) -> Checked:
+def read_csv(file: str, *, header: bool = True) -> Checked:
     """Read a CSV file as text; see `tables.read_table`."""
-    layout = _layout(file)
+    layout = _layout(file, header)
     frame, numbers = _rows(file, layout)
     frame.columns = pd.Index([name.strip() for name in layout.names[: frame.shape[1]]])
     frame = _without_unnamed(file, frame, numbers)
@@ -87,6 +92,7 @@ def read_csv(file: str) -> Checked:
         frame, numbers = frame[~empty].reset_index(drop=True), numbers[~empty]
     table = Checked(frame, file, numbers)
     table.notes = layout.notes
+    table.header = 1 if layout.header else None
     if layout.separator in SEPARATORS:
         _read_decimal_commas(table, layout.separator == ";")
     return _tidied(table)
@@ -106,8 +112,13 @@ def _without_unnamed(file: str, frame: pd.DataFrame, numbers: np.ndarray) -> pd.
     return frame.drop(columns=unnamed)
 
 
-def _layout(file: str) -> Layout:
-    """The header and what comes before it; refuses what cannot be a table."""
+def _layout(file: str, is_named: bool) -> Layout:
+    """The header and what comes before it; refuses what cannot be a table.
+
+    Parameters
+    ----------
+    is_named : False where a person says that there is no header
+    """
     with open_binary(file) as handle:
         start = handle.read(1 << 16)
     is_utf_16 = start[:2] in (b"\xff\xfe", b"\xfe\xff") and start[2:4] != b"\0\0"  # which begins UTF-32
@@ -139,28 +150,29 @@ def _layout(file: str) -> Layout:
             notes.append(f"{skipped} line{'s' * (skipped > 1)} before the header passed over{said}")
         separator = separator or _separator(lines)
         try:
-            names = next(csv_module.reader(chain(lines, text), delimiter=separator), [])
+            names = next(_fields(chain(lines, text), separator), [])
         except csv_module.Error:
             raise RelstudyError(_long_name(file, header)) from None
     refuse_many_columns(file, len(names))
     stripped = [name.strip() for name in names]
+    if not any(stripped):
+        raise RelstudyError(f"{file}, row {header}: this row is blank; the header row must come first")
+    doubled = sorted(name for name, count in Counter(stripped).items() if count > 1 and name)
+    values = _values_in(stripped, doubled, _sample(lines[1:], separator))
+    if values or not is_named:
+        how = either("--columns 1=query_id,2..4=rating", "columns={'1': 'query_id', '2..4': 'rating'}")
+        said = f"no header: row {header} holds values{values and f' ({values})'}, so the {len(names)} columns by"
+        notes.append(f"{said} {SEPARATORS.get(separator, 'commas')} are named by their numbers: {how}")
+        names = [f"column {number}" for number in range(1, len(names) + 1)]
+        return Layout(names, skipped, separator, encoding, tuple(notes), True, header=False)
     unnamed = 0 if not any(stripped) else len(names) - max(number for number, name in enumerate(stripped, 1) if name)
     if unnamed > 1:  # a spreadsheet's empty columns, which are looked at once they are read
         stripped = stripped[:-unnamed]
         names[-unnamed:] = [f"{NO_NAME}{number}" for number in range(unnamed)]
-    if not any(stripped):
-        raise RelstudyError(f"{file}, row {header}: this row is blank; the header row must come first")
     nameless = stripped.count("")
     if nameless > 1:
-        raise RelstudyError(f"{file}, row {header}: {nameless} columns have no name; the header row must come first")
-    doubled = sorted(name for name, count in Counter(stripped).items() if count > 1)
-    measured = [name for name in stripped if re.fullmatch(DECIMAL_POINT, name)]
-    numbers = f"{doubled[0]} twice" if doubled and _is_number(doubled[0]) else " and ".join(measured[:2])
-    if numbers and (len(measured) > 1 or "twice" in numbers) and not _are_levels(stripped):
         raise RelstudyError(
-            f"{file}: no header: row {header} holds numbers ({numbers}) in {len(names)} columns by "
-            f"{SEPARATORS.get(separator, 'commas')}; write the names of the columns as its first row, such as "
-            "rater_id,query_id,result_id,rating"
+            f"{file}, row {header}: {nameless} columns have no name; one header row that names each must come first"
         )
     if nameless:
         names[stripped.index("")] = f"column {stripped.index('') + 1}"
@@ -176,15 +188,60 @@ def _layout(file: str) -> Layout:
     return Layout(names, skipped, separator, encoding, tuple(notes), bool(nameless or doubled))
 
 
+def _fields(lines: Iterable[str], separator: str) -> Iterator[list[str]]:
+    """The fields of each line."""
+    return map(str.split, lines) if separator == BLANKS else csv_module.reader(lines, delimiter=separator)
+
+
+def _sample(lines: list[str], separator: str) -> list[list[str]]:
+    """The fields of the first rows; none where a row does not end within these lines."""
+    try:
+        return [[field.strip() for field in row] for row in _fields(lines, separator) if row]
+    except csv_module.Error:
+        return []
+
+
+def _values_in(names: list[str], doubled: list[str], rows: list[list[str]]) -> str:
+    """The values in a row that might name columns and does not, as a phrase; else empty.
+
+    Those are a number that stands twice, two decimals, a decimal above decimals, or a number at the beginning above
+    numbers, but for numbers that rise in even steps.
+
+    Examples
+    --------
+    >>> _values_in(["0001", "d1", "L1"], [], [["0001", "d2", "L0"]]), _values_in(["query", "d1"], [], [["q", "d2"]])
+    ('0001', '')
+    """
+    if _are_levels(names) or names in (list(map(str, range(start, len(names) + start))) for start in (0, 1)):
+        return ""
+    measured = [name for name in names if re.fullmatch(DECIMAL_POINT, name)]
+    if doubled and _is_number(doubled[0]):
+        return f"{doubled[0]} twice"
+    if len(measured) > 1:
+        return " and ".join(measured[:2])
+    first = [name for place, name in enumerate(names) if name in measured or (place == 0 and _is_number(name))]
+    even = [row for row in rows if len(row) == len(names)]
+    below = [name for name in first if even and all(_is_number(row[names.index(name)]) for row in even)]
+    return below[0] if below else ""
+
+
 def _separator(lines: list[str]) -> str:
     """What stands between the fields of the first lines: no comma where the header has none, or where commas stand
     within fields that another sign parts alike in each line."""
     header, filled = lines[0], [line for line in lines if line.strip()]
-    for each in SEPARATORS:
+    for each in (name for name in SEPARATORS if name != BLANKS):
         even = len(filled) > 1 and len({line.count(each) for line in filled}) == 1
         if each in header and ("," not in header or (even and len({line.count(",") for line in filled}) > 1)):
             return each
-    return ","
+    return BLANKS if "," not in header and _are_aligned([line.split() for line in filled]) else ","
+
+
+def _are_aligned(rows: list[list[str]]) -> bool:
+    """True where rows have three fields or more, all equally many, without quotes, and one of them holds numbers."""
+    if len(rows) < 3 or len({len(row) for row in rows}) > 1 or len(rows[0]) < 3:
+        return False
+    quoted = any('"' in field for row in rows for field in row)
+    return not quoted and any(all(map(_is_number, column)) for column in zip(*rows[1:], strict=True))
 
 
 def _are_levels(names: list[str]) -> bool:
@@ -273,7 +330,7 @@ def _rows(file: str, layout: Layout) -> tuple[pd.DataFrame, np.ndarray]:
         frame, ragged, more, blank = _parsed(file, layout, layout.names[:short])
     if ragged:
         raise TableError(ragged, more)
-    first = 2 + layout.skipped
+    first = 1 + layout.header + layout.skipped
     rows = np.arange(first, first + len(frame) + len(blank))
     return frame, np.setdiff1d(rows, blank) if blank else rows
 
@@ -306,12 +363,16 @@ def _parsed(file: str, layout: Layout, names: list[str]) -> tuple[pd.DataFrame, 
     elif is_packed(file):
         with open_binary(file) as handle:
             source = pa.BufferReader(handle.read())
+    elif layout.separator == BLANKS:
+        with open_text(file, layout.encoding) as text:
+            lines = ("\t".join(line.split()) for line in text)
+            source = pa.BufferReader("\n".join([*lines, ""]).encode("utf-8"))
     from_file = names == layout.names and not layout.renamed and not names[-1].startswith(NO_NAME)
     read = csv.ReadOptions(
         # rows have numbers only when read in one go
         use_threads=False,
         block_size=MOST_LINE,
-        skip_rows=layout.skipped + (not from_file),
+        skip_rows=layout.skipped + (layout.header and not from_file),
         column_names=None if from_file else [name.strip() for name in names],
     )
     convert = csv.ConvertOptions(
@@ -319,7 +380,11 @@ def _parsed(file: str, layout: Layout, names: list[str]) -> tuple[pd.DataFrame, 
         strings_can_be_null=False,
         quoted_strings_can_be_null=False,
     )
-    plain = {"delimiter": layout.separator, "newlines_in_values": True, "ignore_empty_lines": False}
+    plain = {
+        "delimiter": "\t" if layout.separator == BLANKS else layout.separator,
+        "newlines_in_values": True,
+        "ignore_empty_lines": False,
+    }
     try:
         table = csv.read_csv(source, read, csv.ParseOptions(**plain), convert)
     except pa.ArrowInvalid:

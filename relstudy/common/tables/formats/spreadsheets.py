@@ -26,7 +26,7 @@ class SeveralSheets(RelstudyError):
         super().__init__(f"{file}: {held}; name one, as {self.paths[sheets[0]]}")
 
 
-def read_workbook(path: str) -> Checked:
+def read_workbook(path: str, *, header: bool = True) -> Checked:
     """The table of a workbook; rows have the numbers that the workbook shows.
 
     Parameters
@@ -60,7 +60,7 @@ def read_workbook(path: str) -> Checked:
             raise RelstudyError(f"{file}: no table is on a sheet {name!r}; there are {listed(list(tables))}")
         text = str(Path(folder) / f"{tables[name]}.csv")
         try:
-            table = read_csv(text)
+            table = read_csv(text, header=header)
         except RelstudyError as error:
             raise RelstudyError(str(error).replace(text, path)) from None
     table.file = path

@@ -36,7 +36,7 @@ SPECIAL = r"[\",\r\n]"
 """Characters for which a field of CSV stands in quotes."""
 
 
-def read_table(path: str | os.PathLike[str] | Checked, *required: str) -> Checked:
+def read_table(path: str | os.PathLike[str] | Checked, *required: str, header: bool = True) -> Checked:
     """Read a CSV, Parquet or JSON file as text.
 
     Parameters
@@ -47,6 +47,8 @@ def read_table(path: str | os.PathLike[str] | Checked, *required: str) -> Checke
         records and CSV may be packed (.gz, .bz2, .xz, .zst). Blank lines are passed over, and rows keep the numbers a
         spreadsheet shows. A table that is in memory already is given back
     required : column names without which the table is refused
+    header : False where a person says that the first row holds values; columns are then called column 1, column 2, ...,
+        as they are where the first row tells so itself
 
     Raises
     ------
@@ -60,7 +62,7 @@ def read_table(path: str | os.PathLike[str] | Checked, *required: str) -> Checke
         return path
     file = os.fspath(path)
     try:
-        checked = _read(file)
+        checked = _read(file, header)
     except FileNotFoundError:
         raise RelstudyError(f"{file}: there is no such file") from None
     except IsADirectoryError:
@@ -75,7 +77,7 @@ def read_table(path: str | os.PathLike[str] | Checked, *required: str) -> Checke
     return checked
 
 
-def _read(file: str) -> Checked:
+def _read(file: str, header: bool) -> Checked:
     kind = file_kind(file)
     if kind == "parquet":
         refuse_devices(file)
@@ -85,10 +87,10 @@ def _read(file: str) -> Checked:
         levels = [name for name in frame.index.names if plain_name(name) in (*IDS, "system")]
         return Checked(frame.reset_index(levels) if levels else frame, file)
     if kind == "workbook":
-        return read_workbook(file)
+        return read_workbook(file, header=header)
     if kind == "json":
         return read_records(file).table(file)
-    return read_feature_vectors(file) if kind == "feature vectors" else read_csv(file)
+    return read_feature_vectors(file) if kind == "feature vectors" else read_csv(file, header=header)
 
 
 def release_unused() -> None:

@@ -6,6 +6,7 @@ rewriting by hand.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
@@ -20,7 +21,9 @@ from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of
 from relstudy.common.tables.checked_table import MOST_NAMES, Checked, stripped
 from relstudy.common.tables.formats.dataframe_libraries import Source, path_or_frame
+from relstudy.common.tables.formats.file_kind import file_part
 from relstudy.common.tables.formats.survey_exports import Condition, answered, chosen, conditions
+from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.reading_options import OWN, ReadingOptions, plain, renamings
 from relstudy.common.tables.meaning.scales import Scale, stated_scale
 from relstudy.common.tables.meaning.wide_to_long import chosen_answers, items_in_wording, items_of, long_rows
@@ -30,6 +33,8 @@ OF_SCORES = ("system", "score", "direction", "rank")
 """Columns that only a table of scores has, besides ids."""
 IDS = ("query_id", "result_id")
 WHERE = "where"
+NUMBERED = re.compile(r"(\d{1,5})(?:\.\.(\d{1,5}))?")
+"""Columns of a table without a header: 3, or 2..11."""
 
 
 Columns = Mapping[str, str | tuple[str, ...]]
@@ -263,6 +268,7 @@ class Reading:
 
     def rows_of(self, table: Checked) -> Checked:
         """The rows that are chosen and that no survey tool marks as no answers."""
+        table = self._by_number(table)
         stated = [each for each in self.where if each.column in table.frame]
         lacking = [each.column for each in self.where if each.column not in table.frame]
         if lacking and self.found is None:
@@ -273,6 +279,21 @@ class Reading:
         if self.found is not None:
             self.found.update((WHERE, each.column) for each in stated)
         return chosen(answered(table, [each.column for each in stated]), stated)
+
+    def _by_number(self, table: Checked) -> Checked:
+        """The table with its first row among the others, where all columns are named by numbers that are no names.
+
+        Of several tables that is done for those that a name stands for, as in FILE:1=query_id.
+        """
+        stated = {
+            _told_apart(ours, theirs, table)[1]
+            for ours, names in self.columns.items()
+            for theirs in names
+            if self.found is None or _is_meant(self.of_tables.get((ours, theirs)), table)
+        }
+        if not stated or not all(map(NUMBERED.fullmatch, stated)) or all(_matching(table, name) for name in stated):
+            return table
+        return read_table(table.file, header=False) if file_part(table.file).is_file() else table
 
     def mentions(self, column: pd.Series) -> np.ndarray:
         """The cells that are stated to be missing or to stand for a number, bool [rows]."""
@@ -420,7 +441,18 @@ def _told_apart(ours: str, theirs: str, table: Checked) -> tuple[str, str]:
 def _matching(table: Checked, name: str) -> list[str]:
     """The columns of that name, or those that fit it as a pattern."""
     columns = list(table.frame.columns)
-    return [each for each in columns if each == name] or [each for each in columns if fnmatchcase(str(each), name)]
+    found = [each for each in columns if each == name] or [each for each in columns if fnmatchcase(str(each), name)]
+    numbered = NUMBERED.fullmatch(name)
+    if found or numbered is None:
+        return found
+    first, last = int(numbered[1]), int(numbered[2] or numbered[1])
+    places = [f"column {place}" for place in range(first, min(last, len(columns)) + 1)]
+    return places if last <= len(columns) and set(places) <= set(columns) else []
+
+
+def _is_meant(tables: tuple[str, ...] | None, table: Checked) -> bool:
+    """True where a name is stated for this table."""
+    return tables is not None and bool({table.file, table.file.rsplit("/")[-1]} & set(tables))
 
 
 def _named(columns: Sequence[str]) -> str:

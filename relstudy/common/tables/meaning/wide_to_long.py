@@ -103,6 +103,9 @@ def long_rows(
         if name not in long:
             long[name] = names
     long["rating"] = table.frame[list(columns)].to_numpy(dtype=object).ravel()
+    if not by_item and not {"query_id", "result_id"} & set(long):
+        long["result_id"] = np.repeat([str(number) for number in range(1, len(frame) + 1)], count)
+        table.notes = (*table.notes, "no column names a row's item, so each row is one, called by its number from 1")
     if not by_item:
         long = with_item(long)
     return table.among(long, np.repeat(table.rows, count), labels)

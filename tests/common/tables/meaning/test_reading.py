@@ -264,3 +264,54 @@ def test_the_columns_that_a_pattern_took_are_named(write: Write) -> None:
     path = write(f"doc,{many}\nx,{many.replace('r', '')}\ny,{many.replace('r', '')}")
     note = read_ratings(path, reading=Reading.typed(columns="result_id=doc,rating=r*"), trust_raters=True).notes[0]
     assert note.endswith("r37 and r38 and 20 more and r59")
+
+
+HEADLESS = "ann\tq1\td1\t2\nann\tq1\td2\t0\nbob\tq1\td1\t3\n"
+
+
+def test_columns_named_by_number_say_that_there_is_no_header(write: Write) -> None:
+    read = read_ratings(
+        write(HEADLESS, "votes.tsv"),
+        reading=Reading.typed(columns="1=rater_id,query_id=2,3=result_id,4=rating"),
+    )
+    assert read.frame[["rater_id", "query_id", "result_id", "rating"]].to_numpy().tolist() == [
+        ["ann", "q1", "d1", 2], ["ann", "q1", "d2", 0], ["bob", "q1", "d1", 3],
+    ]  # fmt: skip
+    assert any("no header: row 1 holds values" in note for note in read.notes)
+
+
+def test_a_fault_below_no_header_has_the_row_of_the_file(write: Write) -> None:
+    path = write(HEADLESS.replace("\t3", "\tthree"), "votes.tsv")
+    with pytest.raises(TableError, match=r"votes\.tsv, row 3, column column 4: 'three'"):
+        read_ratings(path, reading=Reading.typed(columns="1=rater_id,2=query_id,3=result_id,4=rating"))
+
+
+def test_numbers_that_name_columns_are_names(write: Write) -> None:
+    path = write("item,1,2,3\na,4,5,4\nb,1,2,1\n")
+    read = read_ratings(path, reading=Reading.typed(columns="item=result_id,1=rating,2=rating"), trust_raters=True)
+    assert sorted(read.frame["rater_id"].unique()) == ["1", "2"] and len(read.frame) == 4
+
+
+def test_of_several_tables_the_one_that_is_named_has_no_header(write: Write, tmp_path: Path) -> None:
+    write("query_id,result_id,m\n" + "".join(f"q{q},d{d},{q * d % 5}\n" for q in range(4) for d in range(3)), "s.csv")
+    graded = "".join(f"q{q},d{d},{(q + d) % 3}\n" for q in range(4) for d in range(3))
+    write(graded, "graded.csv")
+    words = ("score", tmp_path / "s.csv", "-j", tmp_path / "graded.csv", "--columns")
+    done = relstudy(*words, "graded.csv:1=query_id,graded.csv:2=result_id,graded.csv:3=rating")
+    assert done.exit_code == 0 and done.output.startswith("m shows")
+    refused = relstudy(*words, "1=query_id,2=result_id,3=rating")
+    assert refused.exit_code == 1 and "graded.csv, row 1, column query_id: this column is required" in refused.output
+
+
+def test_rows_without_a_name_are_items_by_number(write: Write) -> None:
+    read = read_ratings(
+        write("ann,bob,cy\n3,4,3\n1,2,1\n"), reading=Reading.typed(columns="ann=rating,bob=rating,cy=rating")
+    )
+    assert read.frame["result_id"].tolist() == ["1"] * 3 + ["2"] * 3
+    assert "no column names a row's item, so each row is one, called by its number from 1" in read.notes
+
+
+@pytest.mark.parametrize("text", ["1 184 2\n1  29 2\n2 31 3\n 2 12 1\n", "q1   d1 2\nq1 d27 0\nq2 d1 1\n"])
+def test_blanks_part_fields_that_are_aligned(write: Write, text: str) -> None:
+    read = read_judgments(write(text, "a.txt"), Reading.typed(columns="1=query_id,2=result_id,3=rating"))
+    assert len(read) == text.count("\n") and "the 3 columns by blanks" in " ".join(read.notes)
