@@ -62,6 +62,12 @@ COUNT_OF_PEOPLE = re.compile(
     r"(?i)(n|num|number|count)([_ .-]?of)?[_ .-](raters?|ratings?|votes?|annotat(or|ion)s?|judges?|workers?|people)|"
     r"(raters?|ratings?|votes?|annotat(or|ion)s?|judges?|workers?)[_ .-]?(n|count)|n"
 )
+ITEM = re.compile(
+    r"(?i)(d|docs?|docid|document|item|res|results?|hit|img|image|pic|picture|photo|video|page|passage|product|answer|"
+    r"output)[ _.-]?\d+"
+)
+"""Numbered names of columns that may be results rather than people."""
+A_ROW_EACH = "If they are results, write a row for each with its name (DataFrame.melt does), and inspect that"
 MOST_READINGS = 5
 COORDINATES = {"x", "y", "z", "w", "h", "x1", "x2", "y1", "y2"}
 """Ends of names of columns that hold where something is."""
@@ -535,6 +541,8 @@ def _wide(table: Checked, roles: dict[str, str], columns: list[str]) -> Inspecti
     questions: tuple[str, ...] = ()
     if not by_item:
         roles, whys, questions = paired(table.frame.drop(columns=columns), roles)
+        if all(ITEM.fullmatch(name) for name in columns):
+            questions = (*questions, f"are {columns[0]} to {columns[-1]} raters? {A_ROW_EACH}")
     answers = answers_of_columns(table.frame, columns)
     assert answers is not None
     other, each = ("item", "rater") if by_item else ("rater", "pair")

@@ -133,6 +133,10 @@ MORE = (
     Layout("Grades first, after a byte order mark", "first.tsv",
            "\ufeff" + by_rater("{g}\t{d}\t{q}\t{r}", "grade\tdocument\tquery\tassessor"),
            "right", "ratings", RATED[:3], 36),
+    Layout("Grades as a matrix, queries by results", "matrix.csv",
+           "query,d1,d2,d3,d4\n" + "".join(
+               f"{QUERIES[q]}," + ",".join(str(grade(0, q, d)) for d in range(4)) + "\n" for q in range(3)),
+           "asked", "ratings"),
     Layout("Pick-a-Pic, couples with a share each", "pick.csv",
            "caption,image_0_uid,image_1_uid,label_0,label_1,user_id\n" + "".join(
                f"{QUERIES[n % 3]},u{n}a,u{n}b,{(1.0, 0.0, 0.5)[n % 3]},{(0.0, 1.0, 0.5)[n % 3]},{n % 4}\n"
