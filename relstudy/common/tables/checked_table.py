@@ -49,6 +49,7 @@ class Checked:
     header : the row of the columns' names, as a spreadsheet counts it; None where they stand in no row
     wording : what was asked in each column, where a survey's export says so below its header
     tool : whose export it is, where its form tells; else ""
+    no_table : what the file is, where it is none, as a phrase; else ""
 
     Examples
     --------
@@ -84,6 +85,7 @@ class Checked:
         self.words = words()
         self.wording: dict[str, str] = {}
         self.tool = ""
+        self.no_table = ""
 
     def require(self, *columns: str, way_out: Callable[[str], str] | None = None) -> None:
         """Refuse at once a table that lacks a column.
@@ -93,6 +95,10 @@ class Checked:
         way_out : what may be done about a column that is missing, as a phrase
         """
         missing = [column for column in columns if column not in self.frame.columns]
+        if missing and self.no_table:
+            raise RelstudyError(
+                f"{self.file}: this is {self.no_table}; relstudy inspect names the command that reads it"
+            )
         if missing:
             required = f"this column is required ({self.contents()})"
             ways = [f"{required}; {way_out(column)}" if way_out else required for column in missing]

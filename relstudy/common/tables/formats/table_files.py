@@ -24,7 +24,7 @@ from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.column_names import plain_name
 from relstudy.common.tables.formats.csv_files import IDS, read_csv
 from relstudy.common.tables.formats.feature_vectors import read_feature_vectors
-from relstudy.common.tables.formats.file_kind import file_kind
+from relstudy.common.tables.formats.file_kind import Kind, file_kind
 from relstudy.common.tables.formats.json_files import read_records
 from relstudy.common.tables.formats.overwriting import Erased, keep_or_refuse
 from relstudy.common.tables.formats.parquet_limits import refuse_swelling_parquet
@@ -32,6 +32,12 @@ from relstudy.common.tables.formats.spreadsheets import read_workbook
 
 ROWS_AT_ONCE = 100_000
 """Rows that are in memory as text at a time when a table is written."""
+NO_TABLES: dict[Kind, str] = {
+    "qrels": "TREC qrels, judgments of pairs without a rater's name",
+    "run": "a TREC run, a system's scores",
+    "codes": "hash codes",
+    "label columns": "a list of items with a column for each label",
+}
 SPECIAL = r"[\",\r\n]"
 """Characters for which a field of CSV stands in quotes."""
 
@@ -90,7 +96,11 @@ def _read(file: str, header: bool) -> Checked:
         return read_workbook(file, header=header)
     if kind == "json":
         return read_records(file).table(file)
-    return read_feature_vectors(file) if kind == "feature vectors" else read_csv(file, header=header)
+    if kind == "feature vectors":
+        return read_feature_vectors(file)
+    table = read_csv(file, header=header)
+    table.no_table = NO_TABLES.get(kind, "")
+    return table
 
 
 def release_unused() -> None:

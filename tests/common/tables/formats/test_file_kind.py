@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from relstudy.common.tables.formats.file_kind import file_kind
+from tests.commands import relstudy, succeeds
 
 KINDS = {
     "qrels": ("q1 0 d1 2\n", "# a remark\n\nq1\tQ0\td1\t1\n", "q1 0 d1 1 0.25\n", "q1 d1 1 2 0.25\n"),
@@ -61,3 +62,30 @@ def test_a_pipe_is_left_to_its_reader(tmp_path: Path) -> None:
     writer.start()
     assert pipe.read_text() == "whole"
     writer.join()
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("calibrate", "a.qrels", "-o", "out"), "TREC qrels"),
+        (("score", "a.qrels", "-j", "a.qrels"), "TREC qrels"),
+        (("score", "a.run", "-j", "a.run"), "a TREC run"),
+        (("preferences", "a.run", "-o", "out"), "a TREC run"),
+        (("fit", "a.run", "-j", "codes.txt", "-o", "out"), "hash codes"),
+    ],
+)
+def test_a_file_in_the_place_of_another_is_named_for_what_it_is(
+    words: tuple[str, ...], what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("a.qrels").write_text("q1 0 d1 1\nq1 0 d2 0\nq2 0 d1 2\n")
+    Path("a.run").write_text("q1 Q0 d1 1 3.5 s\nq1 Q0 d2 2 2.5 s\nq2 Q0 d1 1 1.5 s\n")
+    Path("codes.txt").write_text("01010101\n" * 9)
+    refused = relstudy(*words)
+    assert refused.exit_code == 1 and f"this is {what}" in refused.output and not Path("out").exists()
+
+
+def test_columns_by_number_read_what_looks_like_qrels(tmp_path: Path) -> None:
+    (tmp_path / "votes.txt").write_text("20001 ann d1 2\n20001 bob d1 3\n20002 ann d1 0\n")
+    words = ("calibrate", tmp_path / "votes.txt", "-o", tmp_path / "out", "--columns")
+    assert succeeds(*words, "1=query_id,2=rater_id,3=result_id,4=rating").exit_code == 0
