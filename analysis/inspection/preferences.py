@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
+from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from relstudy.analysis.inspection.columns import NAMES, described, roles_of, underscored
-from relstudy.analysis.inspection.finding import Inspection
+from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.common.options.option_wording import list_entry
 from relstudy.common.runtime.wording import count_of
 from relstudy.common.tables.checked_table import Checked
@@ -32,10 +35,10 @@ def preferences_of(table: Checked, tool: str = "") -> Inspection | None:
             for name in map(str, frame):
                 values = None if name in (one, other) else _values(frame[name], (one, other), ends)
                 if values is not None and _holds_items(frame, one, other):
-                    return _inspected(table, tool, one, other, name, values)
+                    return _inspected(table, tool, one, other, [name], values)
             shares = _shares(frame, (one, other), ends)
             if shares is not None and _holds_items(frame, one, other):
-                return _inspected(table, tool, one, other, *shares)
+                return _inspected(table, tool, one, other, [shares[0]], shares[1])
             people = [name for name in map(str, frame) if name not in (one, other) and _leans(frame[name])]
             if len(people) > 1 and _holds_items(frame, one, other):
                 return _of_several(table, one, other, people)
@@ -69,13 +72,15 @@ def _leans(column: pd.Series) -> bool:
 
 def _of_several(table: Checked, one: str, other: str, people: list[str]) -> Inspection:
     """Preferences with a column for each person."""
-    return Inspection(
-        table.file,
-        "preferences",
-        f"answers of {count_of(len(people), 'person', 'people')} to which of two is better, a column each",
-        described({"result_id": one, OTHER: other}, "by its name"),
-        (f"write a row for each of {', '.join(people)}, with who answered (DataFrame.melt), and inspect that",),
-    )
+    texts = sorted({text for name in people for text in table.frame[name].astype("str").str.strip() if text}, key=float)
+    values = {text: float(np.sign(float(text))) for text in texts}
+    found = _inspected(table, "", one, other, people, values)
+    strong = any(abs(float(text)) > 1 for text in texts)
+    notes = ("how much better is not kept: -2 and -1 are one answer, and 1 and 2",) if strong else ()
+    what = f"answers of {count_of(len(people), 'person', 'people')} to which of two is better, a column each"
+    asked = (*found.questions, f"do answers below 0 mean that {one} is better? Else turn the signs of --values")
+    draft = found.command or found.draft
+    return replace(found, sentence=what, notes=(*notes, *found.notes), questions=asked, command=None, draft=draft)
 
 
 def _couples(names: list[str], ends: tuple[str, str], *, of_items: bool = True) -> list[tuple[str, str]]:
@@ -121,12 +126,21 @@ def _holds_items(frame: pd.DataFrame, one: str, other: str) -> bool:
     return bool((first != second).mean() > 0.9) and bool(are_texts or ITEMS.search(one))
 
 
-def _inspected(table: Checked, tool: str, one: str, other: str, answer: str, values: dict[str, float]) -> Inspection:
-    roles = roles_of(table.frame.drop(columns=[one, other, answer]))
+def _inspected(
+    table: Checked, tool: str, one: str, other: str, answers: Sequence[str], values: dict[str, float]
+) -> Inspection:
+    """The inspection of preferences; of several columns of answers each is a person's."""
+    roles = roles_of(table.frame.drop(columns=[one, other, *answers]))
     judge = next((str(name) for name in table.frame if underscored(str(name)) in NAMES["rater_id"]), "NAME")
     query = roles.get("query_id", "NAME")
-    named = {"rater_id": judge, "query_id": query, "result_id": one, OTHER: other, "rating": answer}
-    entries = [list_entry(f"{ours}={theirs}") for ours, theirs in named.items() if ours != theirs]
+    named = {"rater_id": judge, "query_id": query, "result_id": one, OTHER: other}
+    if len(answers) > 1:
+        judge, named = "", {ours: theirs for ours, theirs in named.items() if ours != "rater_id"}
+    entries = [
+        list_entry(f"{ours}={theirs}")
+        for ours, theirs in (*named.items(), *(("rating", answer) for answer in answers))
+        if ours != theirs
+    ]
     numbers = ",".join(list_entry(f"{text}={number:g}") for text, number in values.items())
     command = (
         f"relstudy preferences {shlex.quote(table.file)} -o out --columns {shlex.quote(','.join(entries))} "
@@ -138,7 +152,10 @@ def _inspected(table: Checked, tool: str, one: str, other: str, answer: str, val
         table.file,
         "preferences",
         f"{count_of(rows, 'answer')} to which of two is better" + (f", exported from {tool}" if tool else ""),
-        described(named, "by its name and its values"),
+        (
+            *described(named, "by its name and its values"),
+            *(ColumnRole(answer, "rating", "by its values") for answer in answers),
+        ),
         (f"{one} is taken to have stood on the left",),
         ("judgments of results from preferences, with raters' lean to a side taken out",),
         None if asked else command,

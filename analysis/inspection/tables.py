@@ -48,7 +48,7 @@ from relstudy.common.tables.formats.file_kind import file_part
 from relstudy.common.tables.formats.json_records import NO, YES
 from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
-from relstudy.common.tables.meaning.logged_cells import without_lists
+from relstudy.common.tables.meaning.logged_cells import a_row_an_entry, read_cells, without_lists
 from relstudy.common.tables.meaning.results_columns import is_results, known_columns, may_be_results
 from relstudy.common.tables.meaning.scales import SCALE_COLUMNS
 from relstudy.common.tables.meaning.summary_rows import is_total, totals
@@ -117,6 +117,10 @@ def _inspected(table: Checked, tool: str) -> Inspection:
         return recognised
     if not tool and is_results(without_lists(table.frame)):
         return _results(table)
+    if lists := _lists_by_people(table):
+        table = a_row_an_entry(table, list(lists.values()))
+        roles = {**roles_of(table.frame.drop(columns=list(lists.values()))), **lists}
+        return inspect_ratings(table, roles, tool, why="its lists hold answers")
     roles = roles_of(table.frame)
     if not tool and (votes := vote_columns(table.frame)):
         return _votes(table, roles, list(votes))
@@ -127,6 +131,23 @@ def _inspected(table: Checked, tool: str) -> Inspection:
     if found is None and not tool and may_be_results(without_lists(table.frame)):
         return _results(table)
     return found or _unknown(table, tool, roles)
+
+
+def _lists_by_people(table: Checked) -> dict[str, str]:
+    """A column of lists of people and one of as long lists of their answers, by relstudy's names; else none."""
+    found: dict[str, str] = {}
+    lengths = []
+    for name in map(str, table.frame):
+        values = read_cells(table.frame[name])
+        if values is None or not all(isinstance(value, list) for value in values):
+            continue
+        entries = pd.Series([entry for value in values for entry in value], dtype=object)
+        is_number = pd.to_numeric(entries, errors="coerce").notna()
+        are_people = PEOPLE.search(name) is not None
+        if len(entries) and (are_people or is_number.all()):
+            found["rater_id" if are_people else "rating"] = name
+            lengths.append([len(value) for value in values])
+    return found if len(found) == len(lengths) == 2 and lengths[0] == lengths[1] else {}
 
 
 def _votes(table: Checked, roles: dict[str, str], votes: list[str]) -> Inspection:

@@ -462,7 +462,7 @@ LAYOUTS = (
            "asked", "ratings"),
     Layout("Lists of answers and of people in cells", "lists.tsv",
            by_pair("{q}/{d}\t{q}\t[{a}, {b}, {c}]\t['ann', 'bob', 'cy']", "image_id\tquery\tscore_list\tworker_list"),
-           "refused"),
+           "right", "ratings", [("ann", "red lamp", "red lamp/d1", 0), ("bob", "red lamp", "red lamp/d1", 1)], 36),
     Layout("Records with a list of scores", "train_list.json",
            json.dumps([
                {"prompt_id": QUERIES[q], "img_path": f"sd/{RESULTS[d]}.png",
@@ -472,7 +472,7 @@ LAYOUTS = (
            table("query,left_image,right_image,annotator1,annotator2,annotator3",
                  [(q, f"{a}.jpg", f"{b}.jpg", (n + k) % 5 - 2, (2 * n + k) % 5 - 2, (n * k) % 5 - 2)
                   for n, q in enumerate(QUERIES) for k, (a, b) in enumerate(pairwise(RESULTS))]),
-           "refused"),
+           "asked", "preferences"),
     Layout("Two patches and a reference", "2afc.csv",
            table("ref,p0,p1,judge", [(f"ref/{n}.png", f"p0/{n}.png", f"p1/{n}.png", n % 5 / 4) for n in range(12)]),
            "refused"),

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from relstudy.common.runtime.wording import listed
+from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.meaning.results_columns import known_columns, plain_column
 
 TURNS = "turns"
@@ -57,6 +59,43 @@ def without_lists(frame: pd.DataFrame) -> pd.DataFrame:
         elif not {"answer", "text"} & known.keys() and any(map(_is_records, values)):
             frame = _a_row_each(frame.drop(columns=name), values)
     return frame
+
+
+def a_row_an_entry(table: Checked, names: Sequence[str]) -> Checked:
+    """A row for each entry of the lists in these columns, whose first entries belong together, and so on; the table
+    itself where they do not all hold lists of single values.
+
+    Raises
+    ------
+    TableError
+        naming each row whose lists are not equally long
+
+    Examples
+    --------
+    >>> rated = pd.DataFrame({"doc": ["d1"], "by": ["['ann', 'bob']"], "grades": ["[2, 0]"]})
+    >>> a_row_an_entry(Checked(rated, "a.csv"), ["by", "grades"]).frame.to_numpy().tolist()
+    [['d1', 'ann', '2'], ['d1', 'bob', '0']]
+    """
+    lists = [read_cells(table.frame[name]) for name in names]
+    if any(each is None or not all(map(_is_plain, each)) for each in lists):
+        return table
+    lengths = np.array([[len(value) for value in each or []] for each in lists])
+    table = table.without_faults()
+    table.add((lengths != lengths[0]).any(axis=0), names[-1], f"a list as long as that of {names[0]} is needed")
+    table.raise_faults()
+    of_row = np.repeat(np.arange(len(table.frame)), lengths[0])
+    entries = {
+        name: ["" if entry is None else str(entry) for value in each or [] for entry in value]
+        for name, each in zip(names, lists, strict=True)
+    }
+    frame = table.frame.iloc[of_row].reset_index(drop=True).assign(**entries)
+    found = table.among(frame, table.rows[of_row])
+    found.notes = (*table.notes, f"{listed(list(names))} hold lists, of which each entry is a row")
+    return found
+
+
+def _is_plain(value: Any) -> bool:
+    return isinstance(value, list) and not any(isinstance(entry, list | dict) for entry in value)
 
 
 def read_cells(column: pd.Series) -> list[Any] | None:

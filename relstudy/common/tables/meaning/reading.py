@@ -24,6 +24,7 @@ from relstudy.common.tables.formats.dataframe_libraries import Source, path_or_f
 from relstudy.common.tables.formats.file_kind import file_part
 from relstudy.common.tables.formats.survey_exports import Condition, answered, chosen, conditions
 from relstudy.common.tables.formats.table_files import read_table
+from relstudy.common.tables.meaning.logged_cells import a_row_an_entry
 from relstudy.common.tables.meaning.reading_options import OWN, ReadingOptions, plain, renamings
 from relstudy.common.tables.meaning.scales import Scale, stated_scale
 from relstudy.common.tables.meaning.wide_to_long import chosen_answers, items_in_wording, items_of, long_rows
@@ -223,6 +224,9 @@ class Reading:
         if self.gains:
             return self._with_gains(table, value, kind)
         theirs = self.renamed_in(table, kind)
+        of_people = [names[0] for ours in ("rater_id", "rating") if len(names := theirs.get(ours, [])) == 1]
+        if len(of_people) == 2:
+            table = a_row_an_entry(table, of_people)
         items = items_in_wording(table) if self.items is None else self.items
         if items:
             theirs["rating"] = [name for name in theirs.get("rating", items) if name in items]
