@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 
     import pandas as pd
 
-    from relstudy.analysis.judges.table import JudgeTable
     from relstudy.analysis.pipeline import ScoringRun
     from relstudy.analysis.scoring.saved import SavedComparison
     from relstudy.calibration.tables.judgments import Judgments
     from relstudy.calibration.tables.study_tables import StudyTables
     from relstudy.common.tables.meaning.reading import Reading
+    from relstudy.mapping.scores.score_table import ScoreTable
 
 
 WRITTEN = "What is written"
@@ -136,11 +136,9 @@ def score(
     relstudy score new.run --against study.zip
     relstudy score scores/*.csv --judgments judgments.csv --judge judges/model.csv
     """
-    from relstudy.analysis.judges.table import pairs_to_score
+    from relstudy.analysis.judges.table import read_judge
     from relstudy.analysis.looks import Looks
-    from relstudy.analysis.pipeline import score_tables, with_tests
-    from relstudy.analysis.scoring.groups import Grouping
-    from relstudy.analysis.scoring.options import options_over
+    from relstudy.analysis.score_request import ScoreRequest, refuse_what_does_not_go_together
     from relstudy.analysis.scoring.saved import read_comparison
     from relstudy.analysis.scoring.trec import qrels_gains
     from relstudy.calibration.tables.study_tables import InputFile
@@ -152,8 +150,6 @@ def score(
     from relstudy.mapping.scores.vectors import similarity_of
 
     similarity = similarity_of(choices, scores)
-    if choices["apart"] and choices["by"] is None:
-        raise click.UsageError("--apart goes with --by")
     if written.out is not None and Path(written.out).is_file():
         raise RelstudyError(f"{written.out}: this is a file; --out needs a folder")
     folder = only_folder(scores)
@@ -182,40 +178,35 @@ def score(
         [written.qrels, written.save, written.report, *written.tables().values()],
         [*(named_file(path)[1] for path in scores), judgments, against, *asked_for],
     )
-    saved = None if against is None else read_comparison(against)
-    ratings = choices.pop("ratings")
-    if ratings is not None and (judgments is None or saved is not None):
-        raise click.UsageError("--ratings goes with --judgments; a saved comparison keeps what it needs of the ratings")
-    if judgments is None and saved is None:
+    if judgments is None and against is None:
         raise click.UsageError(
             f"--judgments (or --against) is needed; try: relstudy score {' '.join(scores)} -j judgments.csv"
         )
-    if choices["by"] is not None and judgments is None:
-        raise click.UsageError("--by takes a column of the judgments, so --judgments is needed")
+    ratings = choices.pop("ratings")
+    refuse_what_does_not_go_together(
+        judgments=judgments is not None, against=against is not None, ratings=ratings is not None,
+        judge=choices["judge"] is not None, by=choices["by"] is not None, apart=choices["apart"],
+    )  # fmt: skip
+    saved = None if against is None else read_comparison(against)
     study = _read_judged(judgments, ratings, reading, saved, folder)
     if choices["queries"] is not None:
         of_queries = reading.names_only(read_table(choices["queries"]), "queries")
         study = study.with_table_of_queries(of_queries, InputFile.of(Path(choices["queries"]), folder))
-    table = study.judgments
-    judge = _read_judge(choices["judge"], against, reading)
+    judge = None if choices["judge"] is None else read_judge(choices["judge"], reading=reading)
     requirements = read_required(required)
-    given = fields_given(ScoringOptions, choices)
-    options = options_over(ScoringOptions(), given) if saved is None else saved.options_with(given)
-    looks = None if saved is not None else Looks.beside(study) if folder is None else Looks.of(study, folder)
-    options = options if looks is None else looks.at_their_level(options)
-    fitted = {} if choices["mappings"] is None else read_mappings(choices["mappings"])
-    asked = pairs_to_score(table.frame, judge)
-    tables = [(file, read_named(file, reading, similarity, asked)) for file in scores]
-    reading.refuse_unfound()
-    (file, first), *others = tables
-    tables = [(file, first.with_notes(notes_on_scores(folder))), *others]
-    by, stated_tests = choices["by"], fields_given(TestOptions, choices)
-    run = score_tables(
-        study, tables, options, fitted=fitted, stated=given.get("directions", ()), saved=saved, judge=judge,
-        grouping=None if by is None else Grouping.of(study, by, apart=choices["apart"]),
+    given, by = fields_given(ScoringOptions, choices), choices["by"]
+
+    def read(asked: pd.DataFrame) -> list[tuple[str, ScoreTable]]:
+        (file, first), *others = [(file, read_named(file, reading, similarity, asked)) for file in scores]
+        return [(file, first.with_notes(notes_on_scores(folder))), *others]
+
+    request = ScoreRequest(
+        study, read, reading, given, saved, judge,
+        fitted={} if choices["mappings"] is None else read_mappings(choices["mappings"]),
+        by=by, apart=choices["apart"], tests=fields_given(TestOptions, choices),
+        looks=None if saved is not None else Looks.beside(study) if folder is None else Looks.of(study, folder),
     )  # fmt: skip
-    run = with_tests(run, TestOptions(**stated_tests)) if stated_tests else run
-    run = run if looks is None else looks.recorded(run)
+    table, run = study.judgments, request.run()
     result = run.result
     outcomes = hold_against(requirements, result)
     if written.qrels is not None:
@@ -232,11 +223,11 @@ def score(
             if found is not None:
                 write_table(found, path)
     if written.report is not None:
-        read = [*(named_file(path)[1] for path in scores), *([] if against is None else [against])]
+        files_read = [*(named_file(path)[1] for path in scores), *([] if against is None else [against])]
         command = ["relstudy", "score", *systems, *file_arguments(files), *as_arguments(TestOptions, choices)]
         command += ["--by", by, *(["--apart"] if choices["apart"] else [])] if by is not None else []
         command += [*as_arguments(ReadingOptions, choices), *as_arguments(VectorOptions, choices)]
-        _report(run, written.report, folder, read, [*command, *scoring_arguments(choices, options)])
+        _report(run, written.report, folder, files_read, [*command, *scoring_arguments(choices, request.options)])
     if as_json:
         content = run.as_json()
         if outcomes:
@@ -335,16 +326,6 @@ def _read_judged(
         return saved.study
     completed = None if saved is None else saved.complete
     return read_study_tables(file, reading, ratings, folder=folder, completed=completed)
-
-
-def _read_judge(path: str | None, against: str | None, reading: Reading) -> JudgeTable | None:
-    if path is None:
-        return None
-    from relstudy.analysis.judges.table import read_judge
-
-    if against is not None:
-        raise click.UsageError("--judge needs the score tables of all systems, which a saved comparison does not keep")
-    return read_judge(path, reading=reading)
 
 
 def _write_qrels(judgments: Judgments, path: str) -> None:

@@ -7,10 +7,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Unpack
 
-from relstudy.analysis.judges.table import pairs_to_score, read_judge
+import pandas as pd
+
+from relstudy.analysis.judges.table import read_judge
 from relstudy.analysis.looks import Looks
-from relstudy.analysis.pipeline import score_tables
-from relstudy.analysis.scoring.groups import Grouping
+from relstudy.analysis.score_request import ScoreRequest, refuse_what_does_not_go_together
 from relstudy.analysis.scoring.options import ScoringChanges, ScoringOptions, options_over
 from relstudy.analysis.scoring.saved import SavedComparison, read_comparison
 from relstudy.api.calibrating import CalibratedPanel
@@ -26,6 +27,7 @@ from relstudy.common.tables.formats.dataframe_libraries import Source, path_or_f
 from relstudy.common.tables.meaning.reading import GradedReadingChanges, Reading
 from relstudy.common.tables.meaning.reading_options import ReadingOptions
 from relstudy.mapping.fitted import FittedMapping, read_mappings
+from relstudy.mapping.scores.score_table import ScoreTable
 from relstudy.mapping.scores.vectors import Similarity, VectorChanges
 from relstudy.mapping.vector_options import VectorOptions
 
@@ -94,56 +96,47 @@ def score(
     [[1.0, 0.0]]
     """
     check_arguments(score, locals())
+    refuse_what_does_not_go_together(
+        judgments=judgments is not None, against=against is not None, ratings=ratings is not None,
+        judge=judge is not None, by=by is not None, apart=apart, pairs=pairs is not None,
+    )  # fmt: skip
     stated = fields_given(ScoringOptions, changes)
     if options is not None:
         stated = differing(options_over(options, stated))
     saved = None if against is None else read_comparison(against)
-    chosen = options_over(ScoringOptions(), stated) if saved is None else saved.options_with(stated)
     reading = Reading.stated(changes).among_several()
     study = _study(judgments, ratings, reading, saved)
-    looks = None if saved is not None else Looks.beside(study)
-    chosen = chosen if looks is None else looks.at_their_level(chosen)
     if queries is not None:
         study = replace(study, queries=reading.names_only(table_of(queries, "the queries"), "queries"))
-    if pairs is not None and by is None:
-        raise RelstudyError("pairs tell which group a pair is in: name the column in `by`")
-    if by is not None and judgments is None:
-        raise RelstudyError("groups are by a column of the judgments, so these are needed too")
-    if apart and by is None:
-        raise RelstudyError("mappings are fitted apart within groups: name their column in `by`")
-    if judge is not None and saved is not None:
-        raise RelstudyError("a judge's grades do not go with a saved comparison; score all systems again")
-    grader = None if judge is None else read_judge(path_or_frame(judge, "the judge"), reading=reading)
-    asked = pairs_to_score(study.judgments.frame, grader)
     similarity = Similarity(**fields_given(VectorOptions, changes))
-    table, file = scores_of(scores, reading, similarity=similarity, pairs=asked)
-    reading.refuse_unfound()
-    fitted = read_mappings(mappings) if isinstance(mappings, str | os.PathLike) else dict(mappings or {})
-    beside = None if pairs is None else table_of(pairs, "the pairs")
-    run = score_tables(
-        study, [(file, table)], chosen, fitted=fitted, stated=stated.get("directions", ()), saved=saved,
-        judge=grader,
-        grouping=None if by is None else Grouping.of(study, by, apart=apart, pairs=beside),
+
+    def systems(asked: pd.DataFrame) -> list[tuple[str, ScoreTable]]:
+        table, file = scores_of(scores, reading, similarity=similarity, pairs=asked)
+        return [(file, table)]
+
+    request = ScoreRequest(
+        study, systems, reading, stated, saved,
+        judge=None if judge is None else read_judge(path_or_frame(judge, "the judge"), reading=reading),
+        fitted=read_mappings(mappings) if isinstance(mappings, str | os.PathLike) else dict(mappings or {}),
+        by=by, apart=apart, pairs=None if pairs is None else table_of(pairs, "the pairs"),
+        looks=None if saved is not None else Looks.beside(study),
     )  # fmt: skip
-    return Scores(run if looks is None else looks.recorded(run))
+    return Scores(request.run())
 
 
 def _study(
     judgments: Scored | CalibratedPanel | None, ratings: Source | None, reading: Reading, saved: SavedComparison | None
 ) -> StudyTables:
     """The judgments given with what belongs to them, or those of the saved comparison."""
-    if saved is not None and ratings is not None:
-        raise RelstudyError("ratings go with judgments; a saved comparison keeps what it needs of the ratings")
-    if saved is None:
-        if judgments is None:
-            unread(None, reading)
+    if judgments is None:
+        unread(None, reading)
+        if saved is None:
             raise RelstudyError(
                 "the judgments: a path or a pandas DataFrame is needed, or a saved comparison in `against`"
             )
-        return study_tables_of(judgments, ratings, reading)
-    if judgments is None:
-        unread(None, reading)
         return saved.study
+    if saved is None:
+        return study_tables_of(judgments, ratings, reading)
     if isinstance(judgments, str | os.PathLike):
         return read_study_tables(judgments, reading, completed=saved.complete)
     return StudyTables(saved.complete(judgments_of(judgments, reading)[0]))

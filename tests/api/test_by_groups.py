@@ -102,7 +102,7 @@ def test_groups_are_told_by_a_table_of_pairs_where_the_judgments_are_no_file() -
     assert list(rs.fit_by(scores, panel, "paradigm", pairs=asked, method="isotonic")) == ["image", "text"]
     for wrong, said in (
         ({"pairs": asked.drop(columns="paradigm")}, "^by: there is no column 'paradigm' in the judgments"),
-        ({"pairs": asked, "by": None}, "pairs tell which group a pair is in: name the column in `by`"),
+        ({"pairs": asked, "by": None}, "pairs goes with by"),
         ({"pairs": "nowhere.csv"}, "nowhere.csv: there is no such file"),
     ):
         with pytest.raises(rs.RelstudyError, match=said):

@@ -135,7 +135,7 @@ def test_score_by_a_column_and_against_a_saved_comparison_is_the_command(
     assert any("gift is" in note for note in rs.score(GIFT, against=saved).notes)
     with pytest.raises(rs.RelstudyError, match="already holds a system named 'keywords'"):
         rs.score(KEYWORDS, against=saved)
-    with pytest.raises(rs.RelstudyError, match="groups are by a column of the judgments"):
+    with pytest.raises(rs.RelstudyError, match="by takes a column of the judgments, so judgments is needed"):
         rs.score(GIFT, against=saved, by="part")
     with pytest.raises(rs.RelstudyError, match="the judgments: a path or a pandas DataFrame is needed"):
         rs.score(GIFT)
