@@ -184,7 +184,9 @@ class Calibration:
         return table if people.all() else table[people].reset_index(drop=True)
 
 
-def calibrate(ratings: Ratings, options: CalibrationOptions | None = None, *, alone: bool = False) -> Calibration:
+def calibrate(
+    ratings: Ratings, options: CalibrationOptions | None = None, *, alone: bool = False, described: bool = True
+) -> Calibration:
     """Put ratings on one scale.
 
     Parameters
@@ -192,6 +194,7 @@ def calibrate(ratings: Ratings, options: CalibrationOptions | None = None, *, al
     ratings : from `read_ratings`
     options : without a method, `pooled` is chosen where pairs were handed out at random, else `crossed` or `shrunk`
     alone : without what there would be if careless raters were taken another way
+    described : False leaves out raters' profiles, remarks on raters, and errors by level
 
     Raises
     ------
@@ -254,10 +257,13 @@ def calibrate(ratings: Ratings, options: CalibrationOptions | None = None, *, al
     weighted = choice.method in WEIGHTED if options.weigh_raters is None else options.weigh_raters
     noise = rater_noise(panel.with_rating(calibrated), lines, weighted=weighted).with_care(counts)
     looked = care if suspects else None
-    profiles = rater_profiles(everything, lines, _seconds(ratings.frame), noise, looked, ratings.not_shown)
+    profiles = pd.DataFrame()
+    if described:
+        profiles = rater_profiles(everything, lines, _seconds(ratings.frame), noise, looked, ratings.not_shown)
     model = fitted if isinstance(fitted, ByCategory) else None
     of_people = _of_people(ratings, calibrated)
-    noise = replace(noise, by_level=noise_by_level(panel, of_people))
+    if described:
+        noise = replace(noise, by_level=noise_by_level(panel, of_people))
     judgments = make_judgments(panel, of_people, ratings.scale, noise)
     if model is not None:
         profiles = profiles.assign(**model.of_raters)
@@ -277,7 +283,7 @@ def calibrate(ratings: Ratings, options: CalibrationOptions | None = None, *, al
         drift_is_out=is_out,
         told_of_drift=told,
         told_of_order=told_of_order,
-        told_of_raters=tuple(panel_remarks(ratings.frame[~by_judge])),
+        told_of_raters=tuple(panel_remarks(ratings.frame[~by_judge])) if described else (),
     )
     if alone:
         return result

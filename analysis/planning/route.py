@@ -70,13 +70,13 @@ class ScoredStudy:
         primary : the index that decides; None: the one that score would choose
         measures : of ir-measures, beside the indices that every run has
         """
-        calibrated = calibrate(_ratings(study), calibration, alone=True)
+        calibrated = calibrate(_ratings(study), calibration, alone=True, described=False)
         judgments = calibrated.judgments
         rated = len(judgments) / len(study.pairs)
         frame = judgments.frame.assign(inclusion_probability=judgments.frame["inclusion_probability"] * rated)
         if rated < 1:
             frame[DRAWN] = len(study.pairs)
-        proposers = tuple(sorted(set(study.pairs["source"])))
+        proposers = tuple(sorted(study.pairs["source"].unique()))
         pairs = JudgedPairs.of(replace(judgments, frame=frame, proposers=proposers))
         asked = tuple(bare_name(name) for name in measures)
         condensed = any(name.startswith(CONDENSED) for name in (*measures, primary or ""))

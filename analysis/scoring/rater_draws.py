@@ -35,8 +35,10 @@ STEP = 0.25
 whole exponential weights the few ratings of a pair are noisier, and r varies a third too much. A quarter of the way,
 and the change times four, leaves a sixteenth of that. Relevance goes all the way, since a cut that moves by less passes
 none of the few values that calibrated ratings have."""
-AT_ONCE = 32
+AT_ONCE, MOST_AT_ONCE = 32, 128
 """Replicates whose weights of all ratings are made at once: 100,000 ratings then take 26 MB, a few times over."""
+CELLS_AT_ONCE = 2_000_000
+"""So many weights at once at most, where that is more than AT_ONCE replicates: 16 MB."""
 MOST_CELLS = 50_000_000
 """Pairs times replicates of one table: 200 MB."""
 
@@ -236,18 +238,24 @@ def _reweighted(
     plain, weighted = shares(ratings.care), shares(ratings.weight)
     alike = ratings.weight is None or bool(np.allclose(plain.data, weighted.data))
     middle = float(ratings.calibrated.mean())
+    from_middle = weighted.copy()
+    from_middle.data = weighted.data * (ratings.calibrated - middle)[weighted.indices]
+    one_cut = bool((cuts == cuts[0]).all())
+    above = plain.copy()
+    above.data = plain.data * (ratings.calibrated > cuts[0])[plain.indices]
+    at_once = max(AT_ONCE, min(MOST_AT_ONCE, CELLS_AT_ONCE // len(ratings.pair)))
     mass, hits, pull, judgment = (np.empty((pairs, replicates), dtype=np.float32) for _ in range(4))
     own = (weighted @ (ratings.calibrated - middle))[:, None]
-    for start in range(0, replicates, AT_ONCE):
-        part = slice(start, start + AT_ONCE)
+    for start in range(0, replicates, at_once):
+        part = slice(start, start + at_once)
         here = times(part)
         drawn = weighted @ here
-        product = weighted @ (here * (ratings.calibrated - middle)[:, None])
+        product = from_middle @ here
         pull[:, part] = 1.0 + STEP * (drawn - 1.0)
         judgment[:, part] = (own + STEP * (product - own)) / pull[:, part]
         if rule is RelevanceRule.SHARE:
             mass[:, part] = drawn if alike else plain @ here
-            hits[:, part] = plain @ (here * (ratings.calibrated[:, None] > cuts[part]))
+            hits[:, part] = above @ here if one_cut else plain @ (here * (ratings.calibrated[:, None] > cuts[part]))
         else:
             with np.errstate(invalid="ignore", divide="ignore"):
                 mean = np.nan_to_num(product / drawn, posinf=0.0, neginf=0.0)

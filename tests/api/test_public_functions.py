@@ -187,8 +187,10 @@ def test_words_scale_and_missing_are_read_as_the_commands_read_them(tmp_path: Pa
         # its notes name arguments where the command's name options
         assert len(summary.pop("notes")) == len(command.pop("notes")) and summary == command
     assert rs.read_ratings(wide, columns=columns, **WORDS).scale.scale.low == 1
-    planned = printed("plan", "--ratings", tmp_path / "wide.csv", "--studies", 20, "--results", 4, *stated)
-    assert rs.plan(wide, columns=columns, studies=20, results=4, **WORDS).summary() == planned
+    small = {"studies": 20, "results": 4, "correlations": (0.9, 0.1), "power": 0.3}  # found in few queries
+    sizes = ("--studies", 20, "--results", 4, "--correlations", "0.9,0.1", "--power", 0.3)
+    planned = printed("plan", "--ratings", tmp_path / "wide.csv", *sizes, *stated)
+    assert rs.plan(wide, columns=columns, **small, **WORDS).summary() == planned
     judged = wide[["query_id", "result_id"]].assign(judgment=wide["ann"])
     judged = judged[judged["judgment"] != "-"]
     judged.to_csv(tmp_path / "judged.csv", index=False)
@@ -244,11 +246,10 @@ def test_sample_is_the_command(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_plan_is_the_command(panel: rs.CalibratedPanel) -> None:
-    assumed = rs.plan(correlations=(0.7, 0.3), results=8, studies=20)
-    assert assumed.summary() == printed("plan", "--correlations", "0.7,0.3", "--results", 8, "--studies", 20)
-    piloted = rs.plan(panel, correlations=(0.7, 0.3), results=8, studies=20)
-    ratings = ["--ratings", EXAMPLE / "ratings.csv", "--results", 8, "--studies", 20]
-    assert piloted.summary() == printed("plan", "--correlations", "0.7,0.3", *ratings)
+    small = {"correlations": (0.8, 0.2), "results": 8, "studies": 20, "power": 0.5}
+    sizes = ("--correlations", "0.8,0.2", "--results", 8, "--studies", 20, "--power", 0.5)
+    assert rs.plan(**small).summary() == printed("plan", *sizes)
+    assert rs.plan(panel, **small).summary() == printed("plan", "--ratings", EXAMPLE / "ratings.csv", *sizes)
 
 
 @pytest.mark.slow

@@ -174,12 +174,12 @@ def test_every_command_that_reads_judgments_or_ratings_reads_a_strangers(foreign
     judgments = ("-j", foreign / "judged.csv", *STATED, "--scale", "0-2")
     fitted = relstudy("fit", foreign / "scored.csv", *judgments, "-o", foreign / "m", "--method", "isotonic", "--json")
     scored = relstudy("score", foreign / "scored.csv", *judgments, "--replicates", 5, "--json")
-    sizes = ("--studies", 20, "--json")
+    sizes = ("--studies", 20, "--power", 0.3, "--json")
     piloted = relstudy(
         "plan", "--judgments", foreign / "judged.csv", "--scores", foreign / "scored.csv", *STATED, *sizes
     )
     workers = ("--columns", f"rater_id=worker,{STATED[1]}", *STATED[2:])
-    assumed = relstudy("plan", "--ratings", foreign / "rated.csv", *workers, *sizes)
+    assumed = relstudy("plan", "--ratings", foreign / "rated.csv", "--correlations", "0.9,0.1", *workers, *sizes)
     for done in (fitted, scored, piloted, assumed):
         assert done.exit_code == 0, done.stderr
         assert any(note.startswith("read as stated: ") for note in json.loads(done.stdout)["notes"])
