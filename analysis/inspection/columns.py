@@ -343,7 +343,7 @@ def paired(
     filled = filled.drop_duplicates()  # a row that stands twice is read as one
     if not filled.duplicated(key).any():
         return {**roles, other: item}, {}, ()
-    words, numbers = [], []
+    words, numbers, others = [], [], []
     for name in (str(each) for each in frame if each not in (*roles.values(), rating)):
         texts = filled[name].astype("str").str.strip()
         is_id = (texts != "").all() and texts.duplicated().any() and not filled.duplicated([*key, name]).any()
@@ -351,9 +351,12 @@ def paired(
             words.append(name)
         elif is_id and texts.str.fullmatch(r"\d+").all() and not NO_ANSWER.search(name):
             numbers.append(name)
+        elif is_id:
+            others.append(name)
     if len(words) == 1:
         return {**roles, other: words[0]}, {other: f"it alone tells rows of one {item} apart"}, ()
     if not (words or numbers or "rater_id" in roles):
         return {**roles, other: item}, {}, ()
-    among = f", {' or '.join([*words, *numbers])}" if words or numbers else ""
+    named = [*words, *numbers] or others
+    among = f", {' or '.join(named)}" if named else ""
     return {**roles, other: UNKNOWN}, {}, (f"rows of one {item} come again: which column says of what each is{among}?",)

@@ -10,7 +10,8 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.inspection.columns import NAMES, described, roles_of, underscored
+from relstudy.analysis.inspection.answers import read_answers
+from relstudy.analysis.inspection.columns import NAMES, PEOPLE, described, roles_of, underscored
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.common.options.option_wording import list_entry
 from relstudy.common.runtime.wording import count_of
@@ -49,7 +50,12 @@ def couple_of(frame: pd.DataFrame) -> tuple[str, str] | None:
     """Two columns that hold an item each, of which one may be better; None where there are none."""
     names = list(map(str, frame))
     couples = (couple for ends in SIDES for couple in _couples(names, ends))
-    return next((couple for couple in couples if _holds_items(frame, *couple)), None)
+    return next((couple for couple in couples if _holds_items(frame, *couple) and not _are_raters(frame, couple)), None)
+
+
+def _are_raters(frame: pd.DataFrame, couple: tuple[str, str]) -> bool:
+    """True for columns that are called as people are, and hold a few words, as their answers are."""
+    return all(map(PEOPLE.search, couple)) and all(read_answers(frame[name]) is not None for name in couple)
 
 
 def _shares(frame: pd.DataFrame, couple: tuple[str, str], ends: tuple[str, str]) -> tuple[str, dict[str, float]] | None:

@@ -69,6 +69,7 @@ ITEM = re.compile(
 """Numbered names of columns that may be results rather than people."""
 A_ROW_EACH = "If they are results, write a row for each with its name (DataFrame.melt does), and inspect that"
 MOST_READINGS = 5
+CAMEL = re.compile("(?<=[a-z0-9])(?=[A-Z])")
 COORDINATES = {"x", "y", "z", "w", "h", "x1", "x2", "y1", "y2"}
 """Ends of names of columns that hold where something is."""
 WITHOUT_TOTALS = "TABLE_WITHOUT_TOTALS"
@@ -204,18 +205,21 @@ def _results(table: Checked) -> Inspection:
 
 
 def _unknown(table: Checked, tool: str, roles: dict[str, str]) -> Inspection:
-    named = {ours: theirs for ours, theirs in roles.items() if ours in ("rater_id", *PAIR)}
-    names_of_columns = ", ".join(f"{theirs} ({ours})" for ours, theirs in named.items())
-    names_what = f"that names {names_of_columns}, and no answers or scores that are known by their names"
+    named = {ours: theirs for ours, theirs in roles.items() if ours in ("rater_id", *PAIR, "rating")}
     answers = _answer_columns(table.frame, roles)
     grades = [name for name, each in answers.items() if each.are_grades and not each.unordered]
+    grades = [named["rating"]] if "rating" in named else grades
     lacking = [ours for ours in ("rater_id", *PAIR) if ours not in named]
     others = [str(name) for name in table.frame if name not in (*named.values(), *grades)]
+    names_what = "that names no raters, queries or results that are known by their names"
+    if named:
+        names_of_columns = ", ".join(f"{theirs} ({ours})" for ours, theirs in named.items())
+        without = "queries or results" if "rating" in named else "answers or scores"
+        names_what = f"that names {names_of_columns}, and no {without} that are known by their names"
     inspection = Inspection(
         table.file,
         tool or "unknown",
-        f"a table of {count_of(len(table.frame), 'row')} "
-        + (names_what if named else "that names no raters, queries or results that are known by their names"),
+        f"a table of {count_of(len(table.frame), 'row')} {names_what}",
         (),
         (f"its columns are {table.columns_shown()}", *_lists(table.frame)),
         questions=("which column is which, and who rated, if anybody did?",),
@@ -224,17 +228,28 @@ def _unknown(table: Checked, tool: str, roles: dict[str, str]) -> Inspection:
     if couple is not None:
         said = f"rows hold two items, {listed(couple)}: relstudy preferences reads which of them each person chose"
         return replace(inspection, notes=(*inspection.notes, said))
+    as_ratings = replace(inspection, kind=tool or "ratings")
     if len(grades) == 1 and len(others) >= len(lacking):
-        inspection = replace(inspection, kind=tool or "ratings", questions=(_which(others, lacking, grades[0]),))
+        read = answers.get(grades[0]) or read_answers(table.frame[grades[0]], grades[0])
+        assert read is not None
         drafted = {**dict.fromkeys(("rater_id", *PAIR), UNKNOWN), **named, "rating": grades[0]}
-        return to_run(inspection, calibrate_command(table, drafted, answers[grades[0]]), answers[grades[0]])
+        of_one = replace(as_ratings, questions=(_which(others, lacking, grades[0]),))
+        return to_run(of_one, calibrate_command(table, drafted, read), read)
     panel = [] if named else _panel(table.frame, grades)
     if panel and others:
         asked = f"are {listed_some(panel)} one person's answers in a row, and which of {listed_some(others)} names who?"
-        inspection = replace(inspection, kind=tool or "ratings", questions=(asked,))
         together = answers_of_columns(table.frame, panel)
         assert together is not None
-        return to_run(inspection, calibrate_command(table, {"rater_id": UNKNOWN}, together, panel), together)
+        command = calibrate_command(table, {"rater_id": UNKNOWN}, together, panel)
+        return to_run(replace(as_ratings, questions=(asked,)), command, together)
+    if "rater_id" in named and len(grades) > 1 and others:
+        asked = (
+            f"which of {listed_some(grades)} is the rating, and which of {listed_some(others)} names what was rated?"
+        )
+        drafted = {"rater_id": named["rater_id"], "result_id": UNKNOWN, "rating": "COLUMN"}
+        stated = ",".join(list_entry(f"{ours}={theirs}") for ours, theirs in drafted.items() if ours != theirs)
+        draft = f"relstudy calibrate {shlex.quote(table.file)} -o out --columns {shlex.quote(stated)}"
+        return replace(as_ratings, questions=(asked,), draft=draft)
     entries = [
         f"{ours}={named.get(ours, UNKNOWN)}" for ours in ("rater_id", *PAIR, "rating") if named.get(ours) != ours
     ]
@@ -402,7 +417,7 @@ def _answer_columns(frame: pd.DataFrame, roles: dict[str, str]) -> dict[str, Ans
     for name in map(str, frame.columns):
         if name in taken or name in SCALE_COLUMNS or is_no_system(name) or is_total(name):
             continue
-        if NO_ANSWER.search(name) and not (PEOPLE.search(name) and not _is_summary(name)):
+        if NO_ANSWER.search(CAMEL.sub("_", name)) and not (PEOPLE.search(name) and not _is_summary(name)):
             continue
         answers = read_answers(frame[name], name)
         if answers is not None and not (answers.different < 2 and len(frame) >= 10):
@@ -423,8 +438,9 @@ def _panel(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
     columns: dict[bool, list[str]] = {True: [], False: []}
     for name in names:
         answers = read_answers(frame[name], name)
-        if answers is not None and (answers.scale is not None or answers.signed_in_part):
-            columns[bool(answers.words)].append(name)
+        a_persons = answers is not None and bool(answers.unordered) and PEOPLE.search(name) is not None
+        if answers is not None and (answers.scale is not None or answers.signed_in_part or a_persons):
+            columns[bool(answers.words or answers.unordered)].append(name)
     # a column of remarks beside columns of numbers is not a rater's
     raters = columns[False] if len(columns[False]) > 1 else columns[True]
     if len(raters) < 2:

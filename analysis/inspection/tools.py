@@ -24,7 +24,7 @@ from relstudy.analysis.inspection.columns import (
 )
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.wording import count_of
+from relstudy.common.runtime.wording import count_of, listed_some
 from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.formats.json_records import FLATTENED, NO, YES
 from relstudy.common.tables.formats.survey_exports import answered
@@ -261,6 +261,8 @@ def _crowd(table: Checked, tool: str) -> Inspection:
         return Inspection.of_several(table.file, readings, what, notes)
     if "result_id" in roles and labels:
         return _choices_made(table, roles, tool, labels, notes)
+    if given and not inputs:
+        notes.append(f"it does not hold what {listed_some(given)} were about: --items FILE says it, a row a question")
     return Inspection(table.file, tool, sentence, described(roles, "by its name"), tuple(notes))
 
 

@@ -149,4 +149,38 @@ MORE = (
            "".join(json.dumps({"id": n, "text": f"{QUERIES[q]} / {RESULTS[d]}", "Comments": [],
                                "label": [("not relevant", "relevant")[grade(0, q, d) % 2]]}) + "\n"
                    for n, (q, d) in enumerate(PAIRS)), "asked", "ratings"),
+    Layout("Ratings of several aspects, by workers", "aspects.csv",
+           "original,simplification,sentence_id,aspect,worker_id,rating\n" + "".join(
+               f'"{QUERIES[q]}, of old.",{QUERIES[q]} {d}.,{n},{aspect},{PEOPLE[r]},{(37 * n + 13 * r) % 101}\n'
+               for n, (q, d) in enumerate(PAIRS) for aspect in ("meaning", "fluency") for r in range(3)),
+           "asked", "ratings"),
+    Layout("Judgments as a table of text", "table.txt",
+           "query_id | doc_id | grade | notes\n---------|--------|-------|------\n"
+           + by_pair("q{qn} | {d} | {g} | hm", ""), "right", "judgments", [("q1", "d1", 0)], 12),
+    Layout("Records of a query, with graded addresses", "labels.json",
+           json.dumps([{"query": query, "labels": [{"url": f"http://x.org/{RESULTS[d]}", "score": grade(0, q, d) + 1}
+                                                   for d in range(4)]} for q, query in enumerate(QUERIES)]),
+           "asked", "judgments scores"),
+    Layout("OpenSearch, a judgment list of its workbench", "judgments.json",
+           json.dumps({"name": "mine", "judgmentRatings": [
+               {"query": query, "ratings": [{"docId": RESULTS[d], "rating": f"{grade(0, q, d)}.000"} for d in range(4)]}
+               for q, query in enumerate(QUERIES)]}), "right", "judgments", JUDGED[:3], 12),
+    Layout("Several criteria in words, by annotators", "criteria.tsv",
+           "annotator\toverall quality\tclarity\tcogency\targument\t#id\n" + "".join(
+               f"{r + 1}\t" + "\t".join(f"{1 + v} ({('Low', 'Average', 'High')[v]})" for v in (
+                   (n + r) % 3, n % 3, (2 * n + r) % 3)) + f"\tit is so {n}\ta{n}\n"
+               for n in range(6) for r in range(3)), "asked", "ratings"),
+    Layout("Pages of results, under a task", "pages_of_task.csv",
+           "user_id,task_id,query_id,page_id,relevance\n" + "".join(
+               f"{PEOPLE[r]},{q + 1},{10 * r + q},{page},{(q + r + page) % 5}\n"
+               for r in range(3) for q in range(3) for page in (1, 2)), "asked", "ratings"),
+    Layout("Labels without an order, a column an annotator", "claims.csv",
+           "source_id,claim,annotator_1,annotator_2,annotator_3\n" + "".join(
+               f"s{n},claim {n} says so," + ",".join(("supported", "refuted")[(n * k) % 2] for k in (1, 1, 2)) + "\n"
+               for n in range(9)), "asked", "ratings ratings ratings ratings"),
+    Layout("MTurk, a survey of one page", "page_survey.csv",
+           "HITId,AssignmentId,WorkerId,AssignmentStatus,Answer.q1,Answer.q2,Answer.q3\n" + "".join(
+               f"h,a{k},W{k},Approved,{'AB'[k % 2]},A,{'BA'[k % 2]}\n" for k in range(5)), "refused"),
+    Layout("NTCIR, qrels with a letter", "ntcir.txt",
+           by_pair("000{qn}\tC\tgakkai-{d}\t{g} ", ""), "right", "judgments", [("0001", "gakkai-d1", 0)], 12),
 )  # fmt: skip

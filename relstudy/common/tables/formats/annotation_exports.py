@@ -199,6 +199,16 @@ def _rank_eval(content: Record) -> Records:
     return Records("Elasticsearch", rows)
 
 
+def _workbench(content: Record) -> Records:
+    """A judgment list of OpenSearch's Search Relevance Workbench."""
+    rows = [
+        {"query": of_query.get("query"), "docid": each.get("docId"), "rating": each.get("rating")}
+        for of_query in objects(content["judgmentRatings"])
+        for each in objects(of_query.get("ratings"))
+    ]
+    return Records("OpenSearch", rows)
+
+
 def _quepid_book(content: Record) -> Records:
     """One row a judgement of a Quepid book."""
     rows, unrateable = [], 0
@@ -216,6 +226,7 @@ _BY_KEY: dict[str, Callable[[Record], Records]] = {
     "instance_id_to_label_to_value": _potato_state,
     "query_doc_pairs": _quepid_book,
     "requests": _rank_eval,
+    "judgmentRatings": _workbench,
     "topics": _ranked_evaluator,
 }
 """Files that are one object, by a key that only they have."""

@@ -83,6 +83,8 @@ def read_csv(file: str, *, header: bool = True) -> Checked:
     frame, numbers = _rows(file, layout)
     frame.columns = pd.Index([name.strip() for name in layout.names[: frame.shape[1]]])
     frame = _without_unnamed(file, frame, numbers)
+    if layout.separator == "|" and len(frame) and frame.iloc[0].str.strip().str.fullmatch(":?-+:?").all():
+        frame, numbers = frame.iloc[1:].reset_index(drop=True), numbers[1:]  # the rule below a table's header
     empty = np.ones(len(frame), dtype=bool)
     for name in frame:
         empty &= (frame[name].str.strip() == "").to_numpy(dtype=bool)

@@ -15,6 +15,7 @@ from relstudy.common.tables.column_names import plain_name
 from relstudy.common.tables.formats.annotation_exports import exported
 from relstudy.common.tables.formats.json_records import Record, Records, flat
 
+RATED = {"rating", "grade", "relevance", "label", "judgment", "score"}
 OWN = {"raterid", "queryid", "resultid", "rating", "judgment", "score"}
 """Plain names of columns by one of which a table is known."""
 
@@ -73,7 +74,28 @@ def _records(content: Any) -> Records:
     rows = [record for record in content if isinstance(record, dict)] if isinstance(content, list) else []
     if not rows or len(rows) < len(content):
         return Records("", [])
-    return exported(rows) or Records("", [flat(row) for row in rows])
+    return exported(rows) or _rated_in_lists(rows) or Records("", [flat(row) for row in rows])
+
+
+def _rated_in_lists(rows: list[Record]) -> Records | None:
+    """A row for each entry of the one list that each record holds, where entries are ids with a grade; None for
+    anything else."""
+    lists = [name for name, value in rows[0].items() if isinstance(value, list)]
+    if len(lists) != 1 or not all(isinstance(row.get(lists[0]), list) for row in rows):
+        return None
+    entries = [(row, entry) for row in rows for entry in row[lists[0]]]
+    if not entries or not all(isinstance(entry, dict) and _is_rated(entry) for _, entry in entries):
+        return None
+    found = [
+        flat({**{name: value for name, value in row.items() if name != lists[0]}, **entry}) for row, entry in entries
+    ]
+    return Records("", found, (f"a row for each entry of {lists[0]}",))
+
+
+def _is_rated(entry: Record) -> bool:
+    """True for an entry of an id, or an address, and a grade, without more."""
+    grades = [value for name, value in entry.items() if plain_name(name) in RATED]
+    return len(entry) == 2 and len(grades) == 1 and isinstance(grades[0], int | float | str)
 
 
 def _split(content: Record) -> Records | None:
