@@ -55,7 +55,7 @@ def _nominal(axes: Axes, level: float, studies: int) -> None:
 
 def coverage_relevance() -> str:
     """Coverage by rule of relevance, with raters' offsets and without, for normalised rank and average precision."""
-    rows = [re.split(r"\s{2,}", line.strip()) for line in printed("relevance.md", "ratings  offsets  relevant")[1:]]
+    rows = [re.split(r"\s{2,}", line.strip()) for line in printed("evidence/scoring.md", "ratings  offsets  relevant")[1:]]
     parts = {"normalised rank": 5, "average precision": 9}  # the column of intervals about any raters like these
     return _by_setting(
         "Coverage of 95 % intervals by rule of relevance: the share of ratings above the cut comes closest",
@@ -67,7 +67,7 @@ def coverage_relevance() -> str:
 
 def coverage_raters() -> str:
     """Coverage of intervals about these raters and about any like them."""
-    table = printed("intervals.md", "raters  ratings  offsets  intervals of")
+    table = printed("evidence/scoring.md", "raters  ratings  offsets  intervals of")
     rows = [re.split(r"\s{2,}", line.strip()) for line in table[1:]]
     parts = {"normalised rank": 4, "average precision": 6, "correlation": 8}
     return _by_setting(
