@@ -183,10 +183,13 @@ def score(
             f"--judgments (or --against) is needed; try: relstudy score {' '.join(scores)} -j judgments.csv"
         )
     ratings = choices.pop("ratings")
-    refuse_what_does_not_go_together(
-        judgments=judgments is not None, against=against is not None, ratings=ratings is not None,
-        judge=choices["judge"] is not None, by=choices["by"] is not None, apart=choices["apart"],
-    )  # fmt: skip
+    try:
+        refuse_what_does_not_go_together(
+            judgments=judgments is not None, against=against is not None, ratings=ratings is not None,
+            judge=choices["judge"] is not None, by=choices["by"] is not None, apart=choices["apart"],
+        )  # fmt: skip
+    except RelstudyError as error:
+        raise click.UsageError(str(error)) from None
     saved = None if against is None else read_comparison(against)
     study = _read_judged(judgments, ratings, reading, saved, folder)
     if choices["queries"] is not None:

@@ -55,7 +55,9 @@ def _nominal(axes: Axes, level: float, studies: int) -> None:
 
 def coverage_relevance() -> str:
     """Coverage by rule of relevance, with raters' offsets and without, for normalised rank and average precision."""
-    rows = [re.split(r"\s{2,}", line.strip()) for line in printed("evidence/scoring.md", "ratings  offsets  relevant")[1:]]
+    rows = [
+        re.split(r"\s{2,}", line.strip()) for line in printed("evidence/scoring.md", "ratings  offsets  relevant")[1:]
+    ]
     parts = {"normalised rank": 5, "average precision": 9}  # the column of intervals about any raters like these
     return _by_setting(
         "Coverage of 95 % intervals by rule of relevance: the share of ratings above the cut comes closest",
