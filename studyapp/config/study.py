@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import decoded
 from relstudy.common.runtime.wording import quoted
 from relstudy.common.tables.meaning.scales import Scale
 from relstudy.studyapp.config.groups import Group, read_groups
@@ -221,11 +222,9 @@ class Study:
         """
         path = Path(folder) / "study.toml"
         try:
-            text = path.read_text(encoding="utf-8")
+            text = decoded(path.read_bytes(), str(path), "file")
         except FileNotFoundError:
             raise RelstudyError(f"{path}: there is no such file; `relstudy new {quoted(folder)}` writes one") from None
-        except UnicodeDecodeError as error:
-            raise RelstudyError(f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8") from None
         except OSError as error:
             raise RelstudyError(f"{path}: cannot be read ({error.strerror})") from None
         return cls.parse(text, file=str(path), folder=Path(folder))

@@ -62,7 +62,11 @@ def test_a_row_with_a_field_too_few_or_too_many_is_named(tmp_path: Path) -> None
         (b"", "FILE: the file is empty; a header row is needed"),
         (b"\xef\xbb\xbf\n \n", "FILE: the file is empty; a header row is needed"),
         (b"\na,b\n1,2\n", "FILE, row 1: this row is blank; the header row must come first"),
-        (b"a,b\n1,\xff\n", "FILE: byte 6 is not UTF-8; save the table as UTF-8"),
+        (
+            "q,d\nschön,d1\n".encode("cp1252"),
+            "FILE, line 2: not UTF-8 (...'schön,d1'); save the table as UTF-8 (in Excel: CSV UTF-8), or run: iconv -f "
+            "windows-1252 -t utf-8 FILE > NEW",
+        ),
         (b"PK\x03\x04\x00\x00", "FILE: this is not a text file; a CSV table in UTF-8 is needed"),
     ],
 )

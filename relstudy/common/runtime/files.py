@@ -17,6 +17,7 @@ from typing import IO, Any
 from relstudy.common.runtime.compression import refuse_devices
 from relstudy.common.runtime.damaged_files import NO_JSON
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import quoted
 
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 """The system's errors for a disk, or a user's part of it, that is full."""
@@ -187,14 +188,20 @@ def decoded(content: bytes, file: str, what: str) -> str:
     Raises
     ------
     RelstudyError
-        naming the first byte that is not UTF-8, or where there is a zero byte, which no text has
+        naming the first line that is not UTF-8, or where there is a zero byte, which no text has
     """
     if b"\0" in content:
         raise RelstudyError(f"{file}: byte {content.index(0)} is 0, so this is not text; save the {what} as UTF-8")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise RelstudyError(f"{file}: byte {error.start} is not UTF-8; save the {what} as UTF-8") from None
+        line = content.count(b"\n", 0, error.start) + 1
+        begin = content.rfind(b"\n", 0, error.start) + 1
+        shown = content[begin : error.end + 10].splitlines()[0].decode("cp1252", errors="replace")
+        raise RelstudyError(
+            f"{file}, line {line}: not UTF-8 (...{shown[-30:]!r}); save the {what} as UTF-8 (in Excel: CSV UTF-8), or "
+            f"run: iconv -f windows-1252 -t utf-8 {quoted(file)} > NEW"
+        ) from None
 
 
 def file_names(systems: list[str]) -> dict[str, str]:

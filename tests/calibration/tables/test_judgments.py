@@ -200,7 +200,7 @@ def test_qrels_that_are_not_utf_8_are_refused_and_no_id_is_changed(tmp_path: Pat
     fields = [b"301", b"0", b"DOC-1", b"2"]
     fields[field] += b"\xff"
     (tmp_path / "qrels.txt").write_bytes(b"301 0 DOC-2 0\n" + b" ".join(fields) + b"\n")
-    with pytest.raises(RelstudyError, match=r"byte [0-9]+ is not UTF-8; save the qrels as UTF-8"):
+    with pytest.raises(RelstudyError, match=r"line [0-9]+: not UTF-8 .*; save the qrels as UTF-8"):
         read_judgments(tmp_path / "qrels.txt")
 
 

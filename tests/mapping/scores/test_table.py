@@ -34,7 +34,7 @@ def test_a_run_that_is_not_utf_8_is_refused_whichever_field_it_is_in(tmp_path: P
     fields = [b"1", b"Q0", b"a", b"1", b"0.5", b"bm25"]
     fields[field] += b"\xee"
     (tmp_path / "x.run").write_bytes(b"1 Q0 b 2 0.4 bm25\n" + b" ".join(fields) + b"\n")
-    with pytest.raises(RelstudyError, match=r"byte [0-9]+ is not UTF-8; save the run as UTF-8"):
+    with pytest.raises(RelstudyError, match=r"line [0-9]+: not UTF-8 .*; save the run as UTF-8"):
         read_scores(tmp_path / "x.run")
 
 

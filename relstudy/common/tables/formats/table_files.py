@@ -17,9 +17,9 @@ from typing import IO, Any
 import numpy as np
 import pandas as pd
 
-from relstudy.common.runtime.compression import BROKEN, refuse_devices
+from relstudy.common.runtime.compression import BROKEN, read_bytes, refuse_devices
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.files import replacing
+from relstudy.common.runtime.files import decoded, replacing
 from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.column_names import plain_name
 from relstudy.common.tables.formats.csv_files import IDS, read_csv
@@ -76,7 +76,8 @@ def read_table(path: str | os.PathLike[str] | Checked, *required: str, header: b
     except PermissionError:
         raise RelstudyError(f"{file}: this file may not be read") from None
     except UnicodeDecodeError as error:
-        raise RelstudyError(f"{file}: byte {error.start} is not UTF-8; save the table as UTF-8") from None
+        decoded(read_bytes(file), file, "table")  # says which line it is
+        raise RelstudyError(f"{file}: cannot be read as a table ({error})") from None
     except (*BROKEN, ValueError, NotImplementedError) as error:
         raise RelstudyError(f"{file}: cannot be read as a table ({str(error).splitlines()[0]})") from None
     checked.require(*required)
