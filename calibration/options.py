@@ -103,7 +103,7 @@ class RatingsOptions:
         "Accept raters whose ratings look like sorted slots, or whose names like totals of others.",
         heading=CLOSER,
     )
-    with_set_aside: bool = option(False, "Take the ratings of raters who were set aside, too.", heading=CLOSER)
+    with_set_aside: bool = option(False, "Include the ratings of excluded raters.", heading=CLOSER)
 
 
 class RatingsChanges(TypedDict, total=False):

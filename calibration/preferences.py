@@ -114,7 +114,7 @@ def read_preferences(
     ----------
     path : a table with rater_id, query_id, result_id, other_id, left (the one of them that stood on the left; without
         this column result_id did) and rating: -1 the left one is better, 0 neither, 1 the right one, empty undecided.
-        Rows without other_id, of checks, repeats and practice, and of raters who were set aside are left out
+        Rows without other_id, of checks, repeats and practice, and of excluded raters are left out
     lists : read the couples of whole lists (scale "which-list"), and not those of results; `source` then names the two
         systems, and inclusion_probability, where it is there, is the couple's
     reading : what is stated about the table: which column is which, numbers for words, what is missing
@@ -231,7 +231,7 @@ def read_couples(
     table = reading.apply(read_table(path), ("rating",))
     table = under_own_names(table, ("rater_id", "query_id", "result_id", OTHER, SIDE, "rating", "block"))
     if SIDE not in table.frame and "result_id" in table.frame:
-        said = (*table.notes, f"no column {SIDE}: result_id is taken to have stood on the left")
+        said = (*table.notes, f"no column {SIDE}: result_id is taken for the one on the left")
         table = table.among(table.frame.assign(**{SIDE: table.frame["result_id"]}), table.rows, table.labels)
         table.notes = said
     table.require("rater_id", "query_id", "result_id", OTHER, SIDE, "rating")

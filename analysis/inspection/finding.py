@@ -148,7 +148,7 @@ class Inspection(Result):
             ]
         if self.command:
             return [f"{lead}:", f"  {self.command}"]
-        return [f"{lead}, with what stands in capitals filled in:", f"  {self.draft}"] if self.draft else []
+        return [f"{lead}, with the words in capitals filled in:", f"  {self.draft}"] if self.draft else []
 
     def _remarks(self) -> list[str]:
         """Columns and notes of one reading among several."""

@@ -162,7 +162,7 @@ def _inspected(
             *described(named, "by its name and its values"),
             *(ColumnRole(answer, "rating", "by its values") for answer in answers),
         ),
-        (f"{one} is taken to have stood on the left",),
+        (f"{one} is taken for the one on the left",),
         ("judgments of results from preferences, with raters' lean to a side taken out",),
         None if asked else command,
         tuple(f"{what}: which column says so?" for what in asked),

@@ -167,7 +167,7 @@ def read_judge(
         when the file cannot be read, or the judge answered nothing
     TableError
         with every fault: missing columns or ids, ratings that are no numbers, a status that there is not, a rating
-        without the status "ok" or the other way round, a pair that stands there twice, a probability outside (0, 1]
+        without the status "ok" or the other way round, a pair that appears there twice, a probability outside (0, 1]
 
     Examples
     --------
@@ -248,7 +248,7 @@ def check_judge(table: Checked, name: str) -> JudgeTable:
     probability = np.ones(len(ids))
     if "inclusion_probability" in table.frame:
         probability = table.numbers("inclusion_probability", low=0, high=1, low_open=True)
-    table.add(ids.duplicated(), "result_id", "this pair stands there twice; a judge says one thing of a pair")
+    table.add(ids.duplicated(), "result_id", "this pair appears there twice; a judge says one thing of a pair")
     table.raise_faults()
     if not np.isfinite(rating).any():
         raise RelstudyError(f"{table.file}: the judge answered for none of the {len(ids)} pairs")

@@ -19,7 +19,7 @@ def without_set_aside(table: Checked) -> Checked:
     Raises
     ------
     RelstudyError
-        where every rater was set aside, or where a row says neither yes nor no
+        where every rater is excluded, or where a row says neither yes nor no
     """
     if COLUMN not in table.frame:
         return table
@@ -29,21 +29,21 @@ def without_set_aside(table: Checked) -> Checked:
     if neither.any():
         first = int(np.flatnonzero(neither)[0])
         raise RelstudyError(
-            f"{table.file}, row {table.row(first)}: {COLUMN} says {said.iloc[first]!r}; it is yes for raters who were "
-            "set aside, and no or empty for others"
+            f"{table.file}, row {table.row(first)}: {COLUMN} says {said.iloc[first]!r}; it is yes for excluded "
+            "raters, and no or empty for others"
         )
     if not aside.any():
         return table
     if aside.all():
         raise RelstudyError(
-            f"{table.file}: every rater was set aside; {option('with_set_aside', True)} of relstudy calibrate takes "
+            f"{table.file}: every rater is excluded; {option('with_set_aside', True)} of relstudy calibrate takes "
             "their ratings"
         )
     rest = table.where(~aside)
-    who = count_of(table.frame["rater_id"][aside].nunique(), "rater who was", "raters who were")
+    who = count_of(table.frame["rater_id"][aside].nunique(), "excluded rater")
     number = int(aside.sum())
     are, they = ("is", "it is") if number == 1 else ("are", "they are")
-    note = f"{count_of(number, 'rating')} of {who} set aside {are} left out, unless {they} asked for"
+    note = f"{count_of(number, 'rating')} of {who} {are} left out, unless {they} asked for"
     rest.notes = (*table.notes, note)
     return rest
 

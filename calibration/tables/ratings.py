@@ -198,7 +198,7 @@ def read_ratings(
         if any unique pair is)
     base_column : name of a yes/no column that marks the base block, where there is no `block` column that does
     trust_raters : accept rater columns whose ratings look sorted within each pair, and raters named like totals
-    with_set_aside : take the ratings of raters who were set aside (column set_aside), too
+    with_set_aside : take the ratings of excluded raters (column set_aside), too
     reading : what is stated about the table: which column is which, numbers for words, what is missing, the scale. A
         scale that is not stated is taken from the columns scale_low, scale_high and scale_step, else from the name in
         the column scale, else from the ratings themselves
@@ -436,7 +436,7 @@ def add_judge(ratings: Ratings, path: Path) -> Ratings:
     scale = ratings.scale.scale
     given = pd.DataFrame({column: table.texts(column) for column in PAIR})
     given["rating"] = table.numbers("rating", empty=True)
-    table.add(given.duplicated(PAIR), "result_id", "this pair stands there twice; a judge says one thing of a pair")
+    table.add(given.duplicated(PAIR), "result_id", "this pair appears there twice; a judge says one thing of a pair")
     table.raise_faults()
     name = f"{JUDGE_MARK}{path.stem}"
     people = ratings.frame
@@ -471,7 +471,7 @@ def with_people(ratings: pd.DataFrame, people: str | os.PathLike[str]) -> pd.Dat
     Raises
     ------
     RelstudyError
-        where a rater stands there twice, or nobody of it rated
+        where a rater appears there twice, or nobody of it rated
     """
     table = under_own_names(read_table(people), {"rater_id"})
     table.require("rater_id")

@@ -249,9 +249,7 @@ def query_rows(queries: Checked) -> pd.DataFrame:
     rows = table.frame.assign(query_id=whole_ids(table.frame["query_id"]).astype("str").str.strip()).drop_duplicates()
     again = rows["query_id"][rows["query_id"].duplicated()]
     if len(again):
-        raise RelstudyError(
-            f"{queries.file}: query {again.iloc[0]} stands in two rows that differ; one a query is needed"
-        )
+        raise RelstudyError(f"{queries.file}: query {again.iloc[0]} has two rows that differ; one a query is needed")
     return rows.set_index("query_id")
 
 

@@ -367,7 +367,7 @@ def _merge_doubles(frame: pd.DataFrame, file: str, notes: list[str]) -> pd.DataF
             None,
             None,
             f"the pair ({frame['query_id'].iloc[i]}, {frame['result_id'].iloc[i]}) of system "
-            f"{str(frame['system'].iloc[i])!r} stands already in row {row} with another score; a pair may stand once",
+            f"{str(frame['system'].iloc[i])!r} is already in row {row} with another score; a pair may appear once",
         )
         for i, row, score in zip(doubled, earlier["row"], earlier["score"], strict=True)
         if scores[i] != score

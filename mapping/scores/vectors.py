@@ -123,7 +123,7 @@ def read_vectors(path: str | os.PathLike[str] | np.ndarray, ids: Ids | None = No
         raise RelstudyError(f"{file}: {len(values)} vectors, but {len(names)} ids; one id a vector is needed")
     index = pd.Index(names)
     if index.has_duplicates:
-        raise RelstudyError(f"{file}: the id {index[index.duplicated()][0]!r} stands more than once")
+        raise RelstudyError(f"{file}: the id {index[index.duplicated()][0]!r} appears more than once")
     numbers = values.astype(np.float64)
     if not np.isfinite(numbers).all():
         row = int(np.flatnonzero(~np.isfinite(numbers).all(axis=1))[0])
@@ -194,7 +194,7 @@ def matrix_scores(file: Path, pairs: pd.DataFrame, queries: Path, results: Path,
         )
     for ids, where in ((rows, queries), (columns, results)):
         if ids.has_duplicates:
-            raise RelstudyError(f"{where}: the id {ids[ids.duplicated()][0]!r} stands more than once")
+            raise RelstudyError(f"{where}: the id {ids[ids.duplicated()][0]!r} appears more than once")
     row = rows.get_indexer(pd.Index(pairs["query_id"].astype(object)))
     column = columns.get_indexer(pd.Index(pairs["result_id"].astype(object)))
     score = np.where((row >= 0) & (column >= 0), values[row, column].astype(np.float64), np.nan)

@@ -75,7 +75,7 @@ class CheckedFrame(Checked):
             )
         doubled = frame.columns[frame.columns.duplicated()]
         if len(doubled):
-            raise RelstudyError(f"{name}: column {doubled[0]!r} stands there more than once; column names must differ")
+            raise RelstudyError(f"{name}: column {doubled[0]!r} appears there more than once; column names must differ")
         ids = {plain_name(level): level for level in IDS}
         flat = frame.reset_index(drop=True)
         self.left: list[str] = []

@@ -50,7 +50,7 @@ _RATINGS = {
     "compare them",
     "screening_ID, question_ID": "what the rater chose in the questionnaire before or at the end, where a question has "
     "given choices; like `group`; never in an archive",
-    "set_aside": "1 for ratings of a rater who was set aside or withdrew; calibration leaves them out unless asked",
+    "set_aside": "1 for ratings of an excluded rater, or of one who withdrew; calibration leaves them out unless asked",
     "not_shown": "1 where the rater said that the result could not be shown; neither rated nor undecided",
     "other_id": _OTHER,
     "left": "of a couple: the result that stood on the left, which chance decides for each rater",

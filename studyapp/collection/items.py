@@ -161,7 +161,7 @@ class Collection:
             name: list(frame[name].astype("str").str.strip()) if name in frame else [""] * number for name in COLUMNS
         }
         ids = table.texts("item_id")
-        table.add(ids.duplicated(), "item_id", "each item may stand there once")
+        table.add(ids.duplicated(), "item_id", "each item may appear there once")
         kinds = [
             kind.lower() or ("image" if path else "text")
             for kind, path in zip(values["kind"], values["path"], strict=True)

@@ -158,7 +158,7 @@ class LargeCollection(Collection):
         twice = np.flatnonzero(first == second)
         faults = [
             Fault(
-                str(self.source), int(self._order[alike[at] + 1]) + 2, "item_id", first[at], "it may stand there once"
+                str(self.source), int(self._order[alike[at] + 1]) + 2, "item_id", first[at], "it may appear there once"
             )
             for at in twice[: TableError.SHOWN]
         ]

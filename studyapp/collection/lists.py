@@ -38,7 +38,7 @@ def read_lists(folder: Path) -> dict[str, RankedList]:
     table.require("list_id", "query_id", "system", "rank", "result_id")
     frame = pd.DataFrame({name: table.texts(name) for name in ("list_id", "query_id", "system", "result_id")})
     frame["rank"] = table.numbers("rank", low=1, whole=True)
-    table.add(frame.duplicated(["list_id", "rank"]).to_numpy(), "rank", "each rank may stand once in a list")
+    table.add(frame.duplicated(["list_id", "rank"]).to_numpy(), "rank", "each rank may appear once in a list")
     for name in ("query_id", "system"):
         first = frame.groupby("list_id", sort=False)[name].transform("first")
         table.add((frame[name] != first).to_numpy(), name, "an earlier row of this list has another; one is allowed")

@@ -46,7 +46,7 @@ class Trace:
     kind : "unfinished" (what was deleted is not overwritten yet) or "rows" of the database; of a file "people", "id"
         (nothing but the id of a platform has shown it, which nobody knows later), or "closed": it cannot be looked into
     where : the file; of the database the sentence that says until when
-    people : how many of those who were forgotten are there
+    people : how many of erased raters are there
     reason : why a file cannot be looked into
     seen : the file's size and time
     """
@@ -71,19 +71,19 @@ class Trace:
     @property
     def words(self) -> str:
         """The readable traces with their places and ends, in words."""
-        people = f"{count_of(self.people, 'rater', 'raters')} of those who were forgotten"
+        people = f"{count_of(self.people, 'rater', 'raters')} of erased raters"
         return {
             "unfinished": self.where,
             "rows": f"the database still holds {people}",
             "people": f"{self.where} still holds {people}, until it is deleted or made again",
-            "id": f"{self.where} still holds the id of somebody who was forgotten, until it is deleted or made again",
+            "id": f"{self.where} still holds the id of an erased rater, until it is deleted or made again",
             "closed": f"{self.where} cannot be looked into ({self.reason})",
         }[self.kind]
 
 
 @dataclass(frozen=True)
 class Left:
-    """The traces left of those who were forgotten; `looked` is False while copies made before are still to be
+    """The traces left of erased raters; `looked` is False while copies made before are still to be
     searched."""
 
     traces: list[Trace]

@@ -67,7 +67,7 @@ class Vectors:
                 raise RelstudyError(f"{beside}, line {row}: {name!r} is not in collection.csv")
         doubles = [name for name, times in Counter(ids).items() if times > 1]
         if doubles:
-            raise RelstudyError(f"{beside}: {doubles[0]!r} stands there more than once; one vector an item is allowed")
+            raise RelstudyError(f"{beside}: {doubles[0]!r} appears there more than once; one vector an item is allowed")
         if self._measure == "cosine":
             lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
             vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)

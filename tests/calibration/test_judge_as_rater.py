@@ -61,7 +61,7 @@ def test_without_it_no_judge_is_a_rater(folder: Path) -> None:
     [
         (lambda judge: judge.assign(rating=judge["rating"] + 3), "are off the scale 1-5 that people rated on, such as"),
         (lambda judge: judge[judge["query_id"] == "q9"], "answered for none of the pairs that people rated"),
-        (lambda judge: pd.concat([judge, judge[:1]]), "this pair stands there twice"),
+        (lambda judge: pd.concat([judge, judge[:1]]), "this pair appears there twice"),
         (lambda judge: judge.drop(columns="rating"), "this column is required"),
     ],
 )

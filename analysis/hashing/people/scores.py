@@ -47,7 +47,7 @@ def rows_of_pairs(
 def _index(ids: Sequence[str]) -> pd.Index:
     index = pd.Index(list(ids))
     if index.has_duplicates:
-        raise RelstudyError(f"the id {index[index.duplicated()][0]!r} stands more than once; ids must differ")
+        raise RelstudyError(f"the id {index[index.duplicated()][0]!r} appears more than once; ids must differ")
     return index
 
 
@@ -229,7 +229,7 @@ def judged_truth(
     for name, index in (("query", rows), ("database", columns)):
         if index.has_duplicates:
             raise RelstudyError(
-                f"the {name} id {index[index.duplicated()][0]!r} stands more than once; ids must differ"
+                f"the {name} id {index[index.duplicated()][0]!r} appears more than once; ids must differ"
             )
     good = judgments[judgments["judgment"] > threshold]
     query_rows, result_rows = (

@@ -162,7 +162,7 @@ def _two_decimals(match: re.Match[str]) -> str:
 
 
 def _without_idle_ids(text: str) -> str:
-    """Several pictures share a page, where an id may stand once; keep those that something refers to."""
+    """Several pictures share a page, where an id may appear once; keep those that something refers to."""
     used = set(re.findall(r"#(\w+)[\")]", text))
     return re.sub(r' id="([^"]*)"', lambda match: match[0] if match[1] in used else "", text)
 

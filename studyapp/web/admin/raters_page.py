@@ -42,7 +42,7 @@ class RaterRow:
 
 @dataclass(frozen=True)
 class RatersPage:
-    """One stretch of the list of raters, and what is left of those who were forgotten."""
+    """One stretch of the list of raters, and what is left of erased raters."""
 
     tab: ClassVar = "raters"
     rows: tuple[RaterRow, ...]

@@ -219,7 +219,7 @@ def test_the_command_prints_people_alone_beside_people_with_the_judge(files: Pat
             "ok, refused, unparsed, off_scale, error or not_asked is allowed",
         ),
         (lambda judge: judge.assign(status="refused"), "ok goes with a rating, all else without"),
-        (lambda judge: pd.concat([judge, judge[:1]]), "this pair stands there twice"),
+        (lambda judge: pd.concat([judge, judge[:1]]), "this pair appears there twice"),
         (lambda judge: judge.drop(columns="rating"), "this column is required"),
         (
             lambda judge: judge.assign(result_id="x" + judge["result_id"]).pipe(lambda more: pd.concat([judge, more])),

@@ -192,7 +192,7 @@ def test_a_comparison_that_was_kept_keeps_what_queries_count(tables: Path) -> No
     [
         ({}, ("--query-weights", "clicks"), "--query-weights: there is no column 'clicks'; there are: judgment"),
         ({"traffic": 0}, (), "query q0 needs a number above 0 in traffic"),
-        ({"query_id": "q5"}, (), "query q5 stands in two rows that differ"),
+        ({"query_id": "q5"}, (), "query q5 has two rows that differ"),
         ({}, ("--assist", "systems"), "a judge's help is for queries that count alike"),
     ],
 )

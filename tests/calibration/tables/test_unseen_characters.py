@@ -78,7 +78,7 @@ def test_a_record_with_a_key_twice_is_refused(published: pd.DataFrame, tmp_path:
     (tmp_path / "t.json").write_text(f'[{", ".join(lines)[:-1]}, "rating": "1"}}]', encoding="utf-8")
     (tmp_path / "t.jsonl").write_text("\n".join(lines)[:-1] + ', "rating": "1"}', encoding="utf-8")
     for name in ("t.json", "t.jsonl"):
-        with pytest.raises(RelstudyError, match=rf"{name}.*: 'rating' stands twice in one object"):
+        with pytest.raises(RelstudyError, match=rf"{name}.*: 'rating' appears twice in one object"):
             read_table(tmp_path / name)
 
 

@@ -64,7 +64,7 @@ def test_a_matrix_of_scores_is_read_by_the_ids_of_its_rows_and_columns(tmp_path:
     with pytest.raises(RelstudyError, match=r"2 queries in clip.queries.txt and 2 results .* not \(2, 3\)"):
         Similarity().scores(str(tmp_path / "clip.npy"), pairs)
     (tmp_path / "clip.results.txt").write_text("a\nb\na\n")
-    with pytest.raises(RelstudyError, match=r"clip.results.txt: the id 'a' stands more than once"):
+    with pytest.raises(RelstudyError, match=r"clip.results.txt: the id 'a' appears more than once"):
         Similarity().scores(str(tmp_path / "clip.npy"), pairs)
 
 
@@ -76,7 +76,7 @@ def test_faulty_files_are_refused_in_words(tmp_path: Path) -> None:
         read_vectors(tmp_path / "alone.npy")
     with pytest.raises(RelstudyError, match="2 vectors, but 1 ids"):
         read_vectors(write(tmp_path, np.ones((2, 2)), ["a"]))
-    with pytest.raises(RelstudyError, match="the id 'a' stands more than once"):
+    with pytest.raises(RelstudyError, match="the id 'a' appears more than once"):
         read_vectors(write(tmp_path, np.ones((2, 2)), ["a", "a"]))
     with pytest.raises(RelstudyError, match="the vector of 'b' holds a value that is not a finite number"):
         read_vectors(write(tmp_path, np.array([[1.0], [np.nan]]), ["a", "b"]))

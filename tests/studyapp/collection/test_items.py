@@ -46,7 +46,7 @@ def test_all_faults_of_a_collection_are_listed_with_their_rows(tmp_path):
         Collection.load(write(tmp_path, text))
     message = str(raised.value)
     for part in (
-        "row 3, column item_id: 'a' is not allowed; each item may stand there once",
+        "row 3, column item_id: 'a' is not allowed; each item may appear there once",
         "row 3, column kind: 'picture' is not allowed; one of image, text, html, markdown, card, audio, video is",
         "row 4, column item_id: '' is not allowed; a value is required",
         "row 5, column path: 'gone.png' is not allowed; a picture's file is needed there",

@@ -135,7 +135,7 @@ def test_the_command_draws_and_says_how_they_are_asked(study: Path) -> None:
     ("rows", "message"),
     [
         ("c1,q0,r1,image,,,unique,r1\n", "another result than result_id is needed"),
-        ("c1,q0,r1,image,,,unique,r2\nc2,q0,r2,image,,,unique,r1\n", "each may stand there once"),
+        ("c1,q0,r1,image,,,unique,r2\nc2,q0,r2,image,,,unique,r1\n", "each may appear there once"),
         ("c1,q0,r1,image,,,unique,nobody\n", "the id of an item in collection.csv is needed"),
     ],
 )

@@ -110,7 +110,7 @@ def test_items_without_a_vector_are_not_scored_and_do_not_ask(tmp_path):
         (np.eye(3), None, "v.ids.txt: there is no such file"),
         (np.eye(3), "ab", "2 ids for the 3 vectors"),
         (np.eye(3), "abx", "line 3: 'x' is not in collection.csv"),
-        (np.eye(3), "aba", "'a' stands there more than once"),
+        (np.eye(3), "aba", "'a' appears there more than once"),
         (np.array([[1.0], [np.nan], [2.0]]), "abc", "row 1: a vector holds a value that is not a finite number"),
         (np.ones(3), "abc", "one row per item is needed"),
         (np.array([{}], dtype=object), "a", "this is not a plain NumPy array"),

@@ -43,7 +43,7 @@ def _content(file: str) -> Any:
         record = dict(pairs)
         if len(record) < len(pairs):
             twice = next(name for name, count in Counter(name for name, _ in pairs).items() if count > 1)
-            raise RelstudyError(f"{file}: {twice!r} stands twice in one object, and only one of them would be read")
+            raise RelstudyError(f"{file}: {twice!r} appears twice in one object, and only one of them would be read")
         return record
 
     try:

@@ -98,7 +98,7 @@ def _unpacked(path: Path, changed: int, size: int) -> Path:
             entries = [entry for entry in archive.infolist() if entry.filename in TABLES]
             names = [entry.filename for entry in entries]
             if len(set(names)) < len(names):
-                raise RelstudyError(f"{path}: a file stands in it twice; it is not an archive of `relstudy archive`")
+                raise RelstudyError(f"{path}: a file appears in it twice; it is not an archive of `relstudy archive`")
             for entry in entries:
                 _copy(archive, entry, folder / entry.filename)
     except (OSError, *DAMAGED_ZIP) as error:

@@ -57,7 +57,7 @@ def read_pairs(
     path : a table with query_id and result_id
     required : further columns without which the table is refused
     items : ids of the collection; a pair of any other is refused
-    couples : read the couples, and not the pairs; other_id is a column then, and a couple may stand there once
+    couples : read the couples, and not the pairs; other_id is a column then, and a couple may appear there once
 
     Returns
     -------
@@ -89,7 +89,7 @@ def read_pairs(
             table.add(np.array(absent, bool), name, "the id of an item in collection.csv is needed")
     if "pair_id" in frame:
         frame["pair_id"] = table.texts("pair_id")
-        table.add(frame["pair_id"].duplicated(), "pair_id", "each pair may stand there once")
+        table.add(frame["pair_id"].duplicated(), "pair_id", "each pair may appear there once")
     else:
         frame["pair_id"] = frame["query_id"] + "|" + frame["result_id"]
     frame["paradigm"] = _words(table, "paradigm", ["image", "text"], "")
@@ -129,11 +129,11 @@ def _couples_or_pairs(table: Checked, couples: bool) -> Checked:
 
 
 def _check_couples(table: Checked, frame: pd.DataFrame) -> None:
-    """Note as faults a result that is compared with itself, and a couple that stands there twice, whichever way."""
+    """Note as faults a result that is compared with itself, and a couple that appears there twice, whichever way."""
     table.add(frame[OTHER] == frame["result_id"], OTHER, "another result than result_id is needed")
     first, second = np.minimum(frame["result_id"], frame[OTHER]), np.maximum(frame["result_id"], frame[OTHER])
     again = pd.DataFrame({"query": frame["query_id"], "first": first, "second": second}).duplicated()
-    table.add(again.to_numpy(), OTHER, "this couple stands in an earlier row; each may stand there once")
+    table.add(again.to_numpy(), OTHER, "this couple is in an earlier row; each may appear there once")
 
 
 def pair_rows(path: str | os.PathLike[str] | Checked) -> Checked:

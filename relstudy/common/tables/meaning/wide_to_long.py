@@ -38,7 +38,7 @@ def items_of(source: str | os.PathLike[str] | pd.DataFrame | None) -> dict[str, 
     results = table.texts("result_id")
     queries = table.texts("query_id") if "query_id" in frame else results
     columns = table.texts("column")
-    table.add(columns.duplicated(), "column", "this column stands in an earlier row; each may stand once")
+    table.add(columns.duplicated(), "column", "this column is in an earlier row; each may appear once")
     table.raise_faults()
     return {name: (query, result) for name, query, result in zip(columns, queries, results, strict=True)}
 

@@ -30,7 +30,7 @@ def test_a_zip_that_is_damaged_doubled_or_swells_is_refused_in_a_sentence(
         archive.writestr("judgments.csv", "a")
         archive.writestr("judgments.csv", "b")
     (tmp_path / "broken.zip").write_bytes(b"PK\x03\x04 nonsense")
-    for name, words in (("swells", "over 0 GiB"), ("doubled", "stands in it twice"), ("broken", "cannot be read")):
+    for name, words in (("swells", "over 0 GiB"), ("doubled", "appears in it twice"), ("broken", "cannot be read")):
         with pytest.raises(RelstudyError, match=words):
             archived.in_archive(tmp_path / f"{name}.zip", "judgments.csv")
 

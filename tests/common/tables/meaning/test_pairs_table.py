@@ -56,7 +56,7 @@ def study(tmp_path: Path) -> Path:
             "0.25,both\np0-1",
             "column block: 'both' is not allowed; base or unique is allowed, or empty",
         ),
-        ("p0-1,q0,r1", "p0-0,q0,r1", "column pair_id: 'p0-0' is not allowed; each pair may stand there once"),
+        ("p0-1,q0,r1", "p0-0,q0,r1", "column pair_id: 'p0-0' is not allowed; each pair may appear there once"),
         ("p0-1,q0,r1,image,secret-system,2,0.25", "p0-1,q0,r0,image,secret-system,2,0.5", "a pair has one inclusion"),
         ("p0-1,q0", "p0-1,", "row 3, column query_id: '' is not allowed; a value is required"),
     ],

@@ -193,7 +193,7 @@ def test_a_couple_costs_the_database_no_statement_more_than_a_pair(make_study: C
     ("change", "message"),
     [
         (("q1/alpha,q1,alpha,1,r3", "q1/alpha,q1,alpha,1,nobody"), "results that collection.csv has"),
-        (("q1/alpha,q1,alpha,2,", "q1/alpha,q1,alpha,1,"), "each rank may stand once"),
+        (("q1/alpha,q1,alpha,2,", "q1/alpha,q1,alpha,1,"), "each rank may appear once"),
         (("q1/alpha,q1,alpha,2,", "q1/alpha,q1,beta,2,"), "another; one is allowed"),
         (("q1/alpha,q1,alpha,2,", "q1/alpha,q1,alpha,1.5,"), "whole number"),
     ],
