@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -39,3 +40,9 @@ def test_figures_beside_other_libraries_differ_for_the_reasons_that_the_script_g
         assert why == (given[0] if apart >= SAME else "")
     # a search that has not ended is no reason: both of them stand at the top to a millionth
     assert max(apart for library, _, apart, _ in rows if library == "crowd-kit") < 1e-5
+
+
+def test_the_packages_of_an_installation_are_weighed() -> None:
+    command = [sys.executable, ROOT / "scripts" / "install_size.py", "--least", "100"]
+    printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert re.match(r"\d+ packages, [\d,]+ MB\n", printed) and re.search(r"\| pyarrow \| \d{3} \| relstudy \|", printed)
