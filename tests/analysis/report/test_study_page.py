@@ -298,7 +298,7 @@ def test_a_system_that_scores_under_half_of_the_pairs_is_left_out_and_named(stud
 def test_each_table_is_read_once(study: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     files: list[str] = []
     read = readers._read
-    monkeypatch.setattr(readers, "_read", lambda file: files.append(Path(file).name) or read(file))
+    monkeypatch.setattr(readers, "_read", lambda file, *how: files.append(Path(file).name) or read(file, *how))
     (study / "comparison.json").unlink(missing_ok=True)
     scored = read_study_folder(study)
     scored.scores()
