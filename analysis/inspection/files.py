@@ -34,8 +34,8 @@ def inspect_file(path: str | os.PathLike[str]) -> Inspection:
 
     Parameters
     ----------
-    path : a table (CSV, Parquet), a TREC run or qrels, codes, labels or vectors (.npy, .npz, .mat, text), or the export
-        of another tool; or a folder of pictures, texts and tables
+    path : a table (CSV, Parquet, a workbook or FILE.xlsx:SHEET), a TREC run or qrels, codes, labels or vectors (.npy,
+        .npz, .mat, text), or the export of another tool; or a folder of pictures, texts and tables
 
     Raises
     ------
