@@ -45,6 +45,8 @@ def rows_of(content: bytes) -> list[dict[str, str]]:
     separator = next((each for each in ";\t|" if each in first and "," not in first), ",")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
     lines = [row for row in reader if any(cell.strip() for cell in row)]
+    if separator == "," and len(lines[0]) == 1 and " " in first.strip():  # fields between blanks
+        lines = [row for line in text.splitlines() if (row := line.split())]
     header = [name.strip() for name in lines[0]]
     header = [numbered(header, place) for place in range(len(header))]
     lower = [name.lower() for name in header]
