@@ -143,7 +143,7 @@ def test_what_only_the_id_of_a_platform_shows_is_named_until_the_file_changes(ma
     (made.folder / "bonuses.csv.gz").write_bytes(gzip.compress(f'{{"id":"{ID}"}}'.encode()))
     (made.folder / "others.csv").write_text("somebody-else,1.50\n", encoding="utf-8")
     done = relstudy("forget", made.folder, code, "--yes")
-    assert "bonuses.csv still holds the id of somebody" in done.output and ID not in done.output
+    assert "bonuses.csv still holds the id of an erased rater" in done.output and ID not in done.output
     assert named(made) == {"bonuses.csv": "id", "bonuses.csv.gz": "id"}, "also later, when nobody knows the id"
     with made.store.read_one() as connection:
         kept = str(connection.exec_driver_sql("SELECT * FROM settings").all())
