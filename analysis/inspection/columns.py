@@ -149,6 +149,10 @@ def roles_of(frame: pd.DataFrame) -> dict[str, str]:
                     continue
                 roles[ours] = plain[name]
                 break
+    # of text_0 and text_1 the first is the query, as text_1 is of text_1 and text_2
+    zero = [said for said in plain if said.endswith("_0") and plain.get(f"{said[:-1]}1", "") == roles.get("query_id")]
+    if zero:
+        roles |= {"query_id": plain[zero[0]], "result_id": roles["query_id"]}
     is_rated = {"rater_id", "rating"} <= set(roles) and "result_id" not in roles
     # an id that no two rows share numbers the rows, and no item
     if is_rated and "id" in plain and frame[plain["id"]].duplicated().any():

@@ -18,7 +18,8 @@ from relstudy.common.runtime.wording import count_of
 from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.meaning.pairs_table import OTHER
 
-SIDES = (("a", "b"), ("1", "2"), ("0", "1"), ("left", "right"), ("first", "second"))
+YES_OR_NO = ("0", "1")
+SIDES = (("a", "b"), ("1", "2"), YES_OR_NO, ("left", "right"), ("first", "second"))
 """Ends of the names of the two items' columns, and of answers that name them."""
 SHORT = {"left": {"l"}, "right": {"r"}}
 EQUAL = re.compile(r"(?i)s|t|tie|ties|tied|same|equal|both|neither|draw|none|0|tie \(.*\)|both.?bad|no preference")
@@ -113,6 +114,8 @@ def _values(column: pd.Series, couple: tuple[str, str], ends: tuple[str, str]) -
     if not 2 <= len(texts) <= 4:
         return None
     names = [{end, underscored(name)} | SHORT.get(end, set()) for end, name in zip(ends, couple, strict=True)]
+    if ends == YES_OR_NO:  # which may as well say whether the two belong together
+        names = [{underscored(name)} for name in couple]
     worth = {}
     for text in texts:
         side = [number for number, known in enumerate(names) if underscored(text) in known]

@@ -157,6 +157,12 @@ def test_columns_of_numbers_and_of_words_are_no_panel(write: Write) -> None:
     assert inspect_file(write("video,scale,repetition,P1\nv1,1,2,3\nv2,2,1,3")).kind != "wide raters"
 
 
+def test_whether_two_texts_belong_together_is_no_preference(write: Write) -> None:
+    path = write("text_0,text_1,label\nred lamp,a red lamp,1\noak chair,a sofa,0\nsofa bed,bed,1\nx y,z w,0\n")
+    command = str(inspect_file(path).command)
+    assert "score SCORES -j" in command and "query_id=text_0" in command and "result_id=text_1" in command
+
+
 def test_a_column_of_remarks_beside_raters_is_left_out(write: Write) -> None:
     inspection = inspect_file(write("query,doc,rater_a,rater_b,rater_c,comment\nq,x,1,2,3,\nq,y,2,2,2,hm"))
     assert inspection.kind == "wide raters"

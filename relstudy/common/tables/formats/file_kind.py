@@ -34,8 +34,6 @@ CODE = re.compile(r"[01]{8,}|[0-9a-fA-F]{4,}|[01]( [01])+")
 """A line of codes: digits of a bit, or hexadecimal ones."""
 SIGNS = re.compile(r"[+-]?1(\s+[+-]?1)+")
 """A line of codes: a sign for each bit."""
-LABEL_COLUMNS = re.compile(r"\S*[^\d\s.,-]\S*(\s+-?[01]){3,}")
-"""A line of a list file of deep hashing: an item's path, and a mark for each label."""
 NUMBER = re.compile(r"-?[\d.]+")
 GRADE = re.compile(r"-?\d+")
 DECIMAL = re.compile(r"[01]?\.?\d*(e-?\d+)?", re.IGNORECASE)
@@ -107,7 +105,7 @@ def kind_of(file: str, start: bytes) -> Kind:
     first = filled[0] if filled else ""
     if name.endswith(RUN_ENDINGS[:1]) and "," not in first:
         return "run"
-    if len(lines) > 1 and (all(map(SIGNS.fullmatch, lines)) or all(map(LABEL_COLUMNS.fullmatch, lines))):
+    if len(lines) > 1 and (all(map(SIGNS.fullmatch, lines)) or all(map(_has_label_columns, lines))):
         return "codes" if SIGNS.fullmatch(first) else "label columns"
     if not name.endswith(".csv"):
         form = qrels_form(first)
@@ -166,6 +164,18 @@ def qrels_form(line: str) -> QrelsForm | None:
     if fields[1] in ("0", "Q0") and (DECIMAL.fullmatch(fields[4]) or GRADE.fullmatch(fields[4])):
         return "sampled qrels"
     return "prels" if DECIMAL.fullmatch(fields[4]) and NUMBER.fullmatch(fields[2]) else None
+
+
+def _has_label_columns(line: str) -> bool:
+    """True for a line of a list file of deep hashing: an item's path, and a mark for each label.
+
+    Examples
+    --------
+    >>> _has_label_columns("a.jpg 0 1 0"), _has_label_columns("7 0 1 0"), _has_label_columns("a.jpg 0 1")
+    (True, False, False)
+    """
+    path, *marks = line.split()
+    return len(marks) > 2 and bool(set(path) - set("0123456789.,-")) and set(marks) <= {"-1", "0", "1", "-0"}
 
 
 def _are_votes(lines: Sequence[str]) -> bool:

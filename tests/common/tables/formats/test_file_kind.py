@@ -54,6 +54,12 @@ def test_a_line_that_is_cut_decides_nothing(tmp_path: Path) -> None:
     assert file_kind(tmp_path / "codes.txt") == "codes"
 
 
+def test_a_long_word_takes_no_time(tmp_path: Path) -> None:
+    """A pattern that could be read in many ways took two minutes of 60,000 letters; the test would not end."""
+    (tmp_path / "a.txt").write_text("z" * 60_000 + "\n" + "z" * 5_000 + "\n")
+    assert file_kind(tmp_path / "a.txt") == "table"
+
+
 def test_a_pipe_is_left_to_its_reader(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
