@@ -145,7 +145,7 @@ def roles_of(frame: pd.DataFrame) -> dict[str, str]:
             if name in plain and plain[name] not in roles.values():
                 if ours == "rating" and read_answers(frame[plain[name]], name) is None:
                     continue
-                if ours == "rater_id" and _are_fractions(frame[plain[name]]):
+                if ours == "rater_id" and are_fractions(frame[plain[name]]):
                     continue
                 roles[ours] = plain[name]
                 break
@@ -181,7 +181,7 @@ def _nested(name: str) -> list[str]:
     return [outer[-1]] if last in ("id", "code", "name", "label", "uid") else [last]
 
 
-def _are_fractions(column: pd.Series) -> bool:
+def are_fractions(column: pd.Series) -> bool:
     """True for numbers with decimals, which name nobody."""
     numbers = pd.to_numeric(column, errors="coerce")
     return bool(numbers.notna().all() and (numbers % 1 != 0).any())

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from relstudy.analysis.inspection.answers import read_answers
-from relstudy.analysis.inspection.columns import RATING_USES, SCORE_USES, stated_options, to_run
+from relstudy.analysis.inspection.columns import RATING_USES, SCORE_USES, are_fractions, stated_options, to_run
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.common.runtime.wording import count_of, listed
 from relstudy.common.tables.checked_table import Checked
@@ -27,7 +27,7 @@ def inspect_unnamed(table: Checked) -> Inspection:
     answers = {name: each for name in map(str, frame) if (each := read_answers(frame[name])) is not None}
     grades = [name for name, each in answers.items() if each.are_grades and each.whole and not each.unordered]
     panel = _panel(frame, [name for name in grades if not answers[name].words])
-    ids = [name for name in map(str, frame) if name not in grades and not _is_measured(frame[name])]
+    ids = [name for name in map(str, frame) if name not in grades and not are_fractions(frame[name])]
     if len(panel) > 2 and len(ids) <= len(PAIR):
         return _drafted(table, dict(zip(ids, PAIR if len(ids) == 2 else PAIR[1:], strict=False)), panel)
     if not grades or grades[-1] == "column 1":
@@ -35,12 +35,6 @@ def inspect_unnamed(table: Checked) -> Inspection:
         return Inspection(table.file, "unknown", what)
     others = [name for name in map(str, frame) if name != grades[-1]]
     return _drafted(table, dict(zip(others, PAIR, strict=True)) if len(others) == len(PAIR) else {}, grades[-1:])
-
-
-def _is_measured(column: pd.Series) -> bool:
-    """True for numbers with decimals, which name nothing."""
-    numbers = pd.to_numeric(column, errors="coerce")
-    return bool(numbers.notna().all() and (numbers % 1 != 0).any())
 
 
 def _panel(frame: pd.DataFrame, names: list[str]) -> list[str]:

@@ -11,3 +11,18 @@ PERCENTAGE = re.compile(r"-?\d+([.,]\d+)?\s*%")
 UNSIGNED = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)")
 """A number without a percent sign."""
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?")
+
+
+def is_number(text: str) -> bool:
+    """True where Python reads a text as a number.
+
+    Examples
+    --------
+    >>> is_number("1e3"), is_number("1,5")
+    (True, False)
+    """
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

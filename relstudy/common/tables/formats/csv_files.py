@@ -21,7 +21,7 @@ from relstudy.common.options.option_wording import either
 from relstudy.common.runtime.compression import MAGIC, is_packed, open_binary, open_text
 from relstudy.common.runtime.damaged_files import NO_JSON
 from relstudy.common.runtime.errors import Fault, RelstudyError, TableError
-from relstudy.common.runtime.wording import listed
+from relstudy.common.runtime.wording import count_of, listed
 from relstudy.common.tables.checked_table import Checked, refuse_many_columns
 from relstudy.common.tables.column_names import plain_name
 from relstudy.common.tables.formats.json_records import cell_text, unwrapped
@@ -31,6 +31,7 @@ from relstudy.common.tables.number_texts import (
     DECIMAL_POINT,
     THOUSANDS,
     UNGROUPED,
+    is_number,
 )
 
 SEPARATORS = {";": "semicolons", "\t": "tabs", "|": "vertical bars", " ": "blanks"}
@@ -39,6 +40,11 @@ BLANKS = " "
 """Any number of them, where nothing else parts the fields and these are aligned."""
 IDS = ("queryid", "resultid", "raterid", "pairid")
 """Plain names of columns whose commas belong to ids."""
+HEADER_WORDS = {
+    *("query", "queryid", "qid", "result", "resultid", "document", "docid", "docno", "item", "image", "system", "rank"),
+    *("rater", "raterid", "worker", "annotator", "rating", "grade", "score", "label", "relevance", "judgment"),
+}
+"""Plain names by one of which a row is known for a header."""
 NO_NAME = "\x00unnamed"
 """Beginning of the names of columns that have none, while they are read."""
 SPREADSHEETS = (".numbers",)
@@ -163,8 +169,10 @@ def _layout(file: str, is_named: bool) -> Layout:
     values = _values_in(stripped, doubled, _sample(lines[1:], separator))
     if values or not is_named:
         how = either("--columns 1=query_id,2..4=rating", "columns={'1': 'query_id', '2..4': 'rating'}")
-        said = f"no header: row {header} holds values{values and f' ({values})'}, so the {len(names)} columns by"
-        notes.append(f"{said} {SEPARATORS.get(separator, 'commas')} are named by their numbers: {how}")
+        said = (
+            f"no header: row {header} holds values{values and f' ({values})'}, so {count_of(len(names), 'column')} by"
+        )
+        notes.append(f"{said} {SEPARATORS.get(separator, 'commas')} named by number: {how}")
         names = [f"column {number}" for number in range(1, len(names) + 1)]
         return Layout(names, skipped, separator, encoding, tuple(notes), True, header=False)
     unnamed = 0 if not any(stripped) else len(names) - max(number for number, name in enumerate(stripped, 1) if name)
@@ -206,8 +214,8 @@ def _sample(lines: list[str], separator: str) -> list[list[str]]:
 def _values_in(names: list[str], doubled: list[str], rows: list[list[str]]) -> str:
     """The values in a row that might name columns and does not, as a phrase; else empty.
 
-    Those are a number that stands twice, two decimals, a decimal above decimals, or a number at the beginning above
-    numbers, but for numbers that rise in even steps.
+    Those are a number that comes twice, two decimals, a decimal above decimals, or a number at the beginning above
+    numbers, but for numbers that rise in even steps, or beside a word that names a column in most tables.
 
     Examples
     --------
@@ -217,13 +225,15 @@ def _values_in(names: list[str], doubled: list[str], rows: list[list[str]]) -> s
     if _are_levels(names) or names in (list(map(str, range(start, len(names) + start))) for start in (0, 1)):
         return ""
     measured = [name for name in names if re.fullmatch(DECIMAL_POINT, name)]
-    if doubled and _is_number(doubled[0]):
+    if doubled and is_number(doubled[0]):
         return f"{doubled[0]} twice"
     if len(measured) > 1:
         return " and ".join(measured[:2])
-    first = [name for place, name in enumerate(names) if name in measured or (place == 0 and _is_number(name))]
+    if HEADER_WORDS & set(map(plain_name, names)):
+        return ""
+    first = [name for place, name in enumerate(names) if name in measured or (place == 0 and is_number(name))]
     even = [row for row in rows if len(row) == len(names)]
-    below = [name for name in first if even and all(_is_number(row[names.index(name)]) for row in even)]
+    below = [name for name in first if even and all(is_number(row[names.index(name)]) for row in even)]
     return below[0] if below else ""
 
 
@@ -243,12 +253,12 @@ def _are_aligned(rows: list[list[str]]) -> bool:
     if len(rows) < 3 or len({len(row) for row in rows}) > 1 or len(rows[0]) < 3:
         return False
     quoted = any('"' in field for row in rows for field in row)
-    return not quoted and any(all(map(_is_number, column)) for column in zip(*rows[1:], strict=True))
+    return not quoted and any(all(map(is_number, column)) for column in zip(*rows[1:], strict=True))
 
 
 def _are_levels(names: list[str]) -> bool:
     """True where names that are numbers rise in even steps, as the values of a scale do, or numbered columns."""
-    numbers = [float(name) for name in names if _is_number(name)]
+    numbers = [float(name) for name in names if is_number(name)]
     steps = np.diff(numbers)
     return len(numbers) > 2 and bool((steps > 0).all()) and bool(np.allclose(steps, steps[0]))
 
@@ -486,11 +496,3 @@ def _unwrap(table: Checked) -> None:
             table.notes = (*table.notes, f"Answer.taskAnswers holds the answers {', '.join(questions)}")
         elif name != "Answer.taskAnswers":
             table.frame[name] = [cell_text(unwrapped(value)) for value in values]
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

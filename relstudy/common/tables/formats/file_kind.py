@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 
 from relstudy.common.runtime.compression import BROKEN, open_binary, unpacked_name
 from relstudy.common.runtime.damaged_files import TENSORS
+from relstudy.common.tables.number_texts import is_number
 
 Kind: TypeAlias = Literal[
     "array", "parquet", "workbook", "json", "qrels", "run", "feature vectors", "codes", "label columns", "table"
@@ -133,12 +134,12 @@ def is_run_line(line: str) -> bool:
     (False, False)
     """
     fields = line.split()
-    if len(fields) < len(RUN_FIELDS) or not _is_number(fields[4]):
+    if len(fields) < len(RUN_FIELDS) or not is_number(fields[4]):
         return False
     if fields[1] == RUN_FIELDS[1]:
         return True
     # numbers to the end are codes, labels or ratings, and no system's name
-    return _is_number(fields[3]) and not all(map(_is_number, fields[5:]))
+    return is_number(fields[3]) and not all(map(is_number, fields[5:]))
 
 
 def qrels_form(line: str) -> QrelsForm | None:
@@ -191,11 +192,3 @@ def _are_votes(lines: Sequence[str]) -> bool:
     rows = [fields for line in lines if len(fields := line.split()) == 4]
     named = any(not NUMBER.fullmatch(field) and field != "Q0" for _, field, _, _ in rows)
     return named and any(grades.setdefault((query, result), grade) != grade for query, _, result, grade in rows)
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

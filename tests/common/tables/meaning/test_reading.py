@@ -292,6 +292,14 @@ def test_numbers_that_name_columns_are_names(write: Write) -> None:
     assert sorted(read.frame["rater_id"].unique()) == ["1", "2"] and len(read.frame) == 4
 
 
+def test_an_index_called_0_beside_names_is_a_header(write: Write) -> None:
+    read = read_judgments(
+        write("0,query,docid,grade\n0,lamp,d1,1\n1,lamp,d2,0\n"),
+        Reading.typed(columns="grade=rating,query=query_id,docid=result_id"),
+    )
+    assert read.frame["result_id"].tolist() == ["d1", "d2"]
+
+
 def test_of_several_tables_the_one_that_is_named_has_no_header(write: Write, tmp_path: Path) -> None:
     write("query_id,result_id,m\n" + "".join(f"q{q},d{d},{q * d % 5}\n" for q in range(4) for d in range(3)), "s.csv")
     graded = "".join(f"q{q},d{d},{(q + d) % 3}\n" for q in range(4) for d in range(3))
@@ -314,4 +322,4 @@ def test_rows_without_a_name_are_items_by_number(write: Write) -> None:
 @pytest.mark.parametrize("text", ["1 184 2\n1  29 2\n2 31 3\n 2 12 1\n", "q1   d1 2\nq1 d27 0\nq2 d1 1\n"])
 def test_blanks_part_fields_that_are_aligned(write: Write, text: str) -> None:
     read = read_judgments(write(text, "a.txt"), Reading.typed(columns="1=query_id,2=result_id,3=rating"))
-    assert len(read) == text.count("\n") and "the 3 columns by blanks" in " ".join(read.notes)
+    assert len(read) == text.count("\n") and "so 3 columns by blanks" in " ".join(read.notes)
