@@ -400,7 +400,7 @@ ENGLISH: dict[str, str] = {
         "reason to look, not to drop anyone."
     ),
     "admin.rater.forget": "Forget",
-    "admin.left": "Left of erased raters",
+    "admin.left": "Traces of erased raters",
     "admin.left.note": "They can still be read, or may be, in these places:",
     "admin.left.unfinished": (
         "In the database's own files, until every program that reads the database now (an export, a backup, a "

@@ -197,7 +197,7 @@ def test_the_page_of_raters_says_what_is_left_and_until_when(make_local: Callabl
     owner = Browser(made.app)
     owner.log_in("a long password")
     owner.get("/admin/raters")
-    assert "Left of erased raters" not in owner.page.text, "nobody was"
+    assert "Traces of erased raters" not in owner.page.text, "nobody was"
     owner.get(f"/admin/forget/{code}")
     with made.store.read() as connection:
         connection.execute(sa.select(raters.c.id)).all()
