@@ -1,7 +1,7 @@
 """Compile what scoring needs ahead of it, in a process of its own, while something else is done.
 
 A fresh installation compiles for some eight seconds when it scores many pairs for the first time (few need no machine
-code). `python -m relstudy.analysis.compiling` does that once; the demo starts it while it paints.
+code). `python -m relstudy.analysis.compiling` does that once; the demo starts it before its first stage.
 """
 
 from __future__ import annotations

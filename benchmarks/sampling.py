@@ -247,7 +247,7 @@ def bias(number: int = 400, draws: int = 200) -> None:
 def within_two_errors(number: int = 300, draws: int = 200, sets: int = 24) -> None:
     """How often a mean over draws lies within two standard errors of the demo's truth, over sets of draws."""
     from relstudy.studyapp.collection.items import Collection, Item, split_keywords
-    from relstudy.studyapp.rendered.collection import make_collection
+    from relstudy.studyapp.example_pictures.collection import make_collection
     from relstudy.studyapp.systems.keywords import Keywords
 
     demo = make_collection(number, 0)
@@ -287,7 +287,7 @@ def rounds(number: int = 1_000) -> None:
     from relstudy.mapping.fitted import FittedMapping
     from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
-    from relstudy.studyapp.rendered.collection import make_collection, write_collection
+    from relstudy.studyapp.example_pictures.collection import make_collection, write_collection
     from relstudy.studyapp.sampling.first_round import draw_sample_from
     from relstudy.studyapp.sampling.further_pairs import DrawnStudy
     from relstudy.studyapp.sampling.next_round import draw_next_round_from
@@ -296,7 +296,7 @@ def rounds(number: int = 1_000) -> None:
 
     with tempfile.TemporaryDirectory() as name:
         demo = make_collection(number, 0)
-        write_collection(demo, Path(name), workers=2)
+        write_collection(demo, Path(name))
         collection = Collection.load(Path(name))
         sources = open_sources(Path(name), collection, ["keywords", "colour"])
         panel = SimulatedPanel(draw_raters(12), demo)

@@ -2,7 +2,7 @@
 
     python benchmarks/systems.py [--pictures 1000] [--systems gift,simplicity,romm-all]
 
-Pictures are the demo's, rendered from a seed and shrunk. Peer, in the same run: a 256-bin RGB histogram per picture as
+Pictures are the demo's, a thousand at most, shrunk. Peer, in the same run: a 256-bin RGB histogram per picture as
 scikit-image computes it, the least that any system must do (read, decode, look at every pixel). The ratio is of
 processor seconds, which other work on the machine does not change.
 """
@@ -29,9 +29,9 @@ def make_pictures(folder: Path, number: int) -> None:
     """The demo's collection at 192 x 128."""
     from PIL import Image
 
-    from relstudy.studyapp.rendered.collection import make_collection, write_collection
+    from relstudy.studyapp.example_pictures.collection import make_collection, write_collection
 
-    write_collection(make_collection(number, 0), folder, workers=os.cpu_count() or 1)
+    write_collection(make_collection(number, 0), folder)
     for path in (folder / "pictures").iterdir():
         with Image.open(path) as picture:
             picture.resize(SIZE, Image.Resampling.LANCZOS).save(path, quality=90)

@@ -36,7 +36,7 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.runtime.console import print_table
 from relstudy.common.sampling.draws import inclusion_probabilities, systematic_sample
-from relstudy.studyapp.rendered.collection import make_collection
+from relstudy.studyapp.example_pictures.collection import make_collection
 
 sys.path.append(str(Path(__file__).parent))  # last, since files here have the names of libraries
 from judge_worlds import PAIR, SHARED, World, diras, viescore

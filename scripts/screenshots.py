@@ -26,7 +26,7 @@ from relstudy.studyapp.database.tables import ratings
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.demo.rating import read_page
 from relstudy.studyapp.demo.server import serving
-from relstudy.studyapp.rendered.collection import DemoCollection, make_collection, write_collection
+from relstudy.studyapp.example_pictures.collection import DemoCollection, make_collection, write_collection
 from relstudy.studyapp.web.admin.access import set_password
 from relstudy.studyapp.web.app import create_app
 

@@ -33,8 +33,8 @@ from relstudy.common.sampling.draws import (
     simple_random_sample,
     systematic_sample,
 )
-from relstudy.studyapp.rendered.pictures.latent import draw_scenes
-from relstudy.studyapp.rendered.truth import closeness, to_scale
+from relstudy.studyapp.example_pictures.collection import make_collection
+from relstudy.studyapp.example_pictures.truth import closeness, to_scale
 
 IMAGES = 320
 SKILL = (0.9, 0.7, 0.5, 0.3)
@@ -45,7 +45,7 @@ SEED = 0
 
 def population() -> tuple[np.ndarray, list[np.ndarray]]:
     """True relevance [queries, results] above 3, and each system's scores."""
-    near = closeness(draw_scenes(IMAGES, SEED))
+    near = closeness(make_collection(IMAGES).scenes)
     others = ~np.eye(IMAGES, dtype=bool)
     closest = near[others].reshape(IMAGES, -1)
     relevant = to_scale(near)[others].reshape(IMAGES, -1) > 3

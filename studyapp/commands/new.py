@@ -19,8 +19,8 @@ TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".x
 class NewOptions(CommandOptions):
     """Options of `relstudy new`."""
 
-    pictures: int = option(60, "Size of the example collection; 0: none.", at_least=0, at_most=5000)
-    seed: int = option(0, "The same seed paints the same pictures.", at_least=0, any_size=True)
+    pictures: int = option(60, "Size of the example collection; 0: none.", at_least=0, at_most=1000)
+    seed: int = option(0, "The same seed chooses the same pictures.", at_least=0, any_size=True)
     sources: tuple[Path, ...] = option(
         (),
         "Folder of your own pictures and texts (.txt, .md), or a single file, to make collection.csv of; or a table of "
@@ -47,7 +47,7 @@ def new(folder: Path, more: tuple[Path, ...], options: NewOptions) -> None:
       relstudy sample my-study
       relstudy serve my-study
     """
-    from relstudy.common.runtime.console import progress, say
+    from relstudy.common.runtime.console import say
     from relstudy.common.runtime.errors import RelstudyError
     from relstudy.common.runtime.files import write_text
     from relstudy.studyapp.collection.asked_study import make_study
@@ -86,16 +86,10 @@ def new(folder: Path, more: tuple[Path, ...], options: NewOptions) -> None:
     paradigms = Collection.load(folder).paradigms() if has_collection else ("image",)
     write_text(starter_toml(folder.resolve().name, paradigms or ("image",)), settings)
     if pictures and not has_collection:
-        from relstudy.studyapp.rendered.collection import make_collection as painted_collection
-        from relstudy.studyapp.rendered.collection import write_collection
+        from relstudy.studyapp.example_pictures.collection import make_collection as example_collection
+        from relstudy.studyapp.example_pictures.collection import write_collection
 
-        bar = progress(range(pictures), "painting", pictures)
-
-        def done(count: int) -> None:
-            for _ in range(count):
-                next(bar, None)
-
-        write_collection(painted_collection(pictures, options.seed), folder, done=done)
+        write_collection(example_collection(pictures, options.seed), folder)
         say(f"{folder}: study.toml and {pictures} example pictures; next: relstudy sample {quoted(folder)}")
     else:
         for note in notes:

@@ -1,1 +1,1 @@
-"""The rendered collection and the simulated panel behind `relstudy demo`."""
+"""The simulated panel on example pictures behind `relstudy demo`."""

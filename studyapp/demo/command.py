@@ -1,4 +1,4 @@
-"""relstudy demo: the whole way, on a rendered collection and a simulated panel."""
+"""relstudy demo: the whole way, on example pictures and a simulated panel."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class DemoOptions(CommandOptions):
     """Options of `relstudy demo`."""
 
     no_serve: bool = option(False, "End when the report is written; serve nothing.")
-    images: int | None = option(None, "Number of pictures.", shown="320; full: 1000", at_least=60, at_most=20_000)
+    images: int | None = option(None, "Number of pictures.", shown="320; full: 1000", at_least=60, at_most=1_000)
     raters: int | None = option(None, "Number of simulated raters.", shown="12; full: 16", at_least=2, at_most=500)
     scale: Literal["small", "full"] = option("small", "full: 1,000 pictures, queries by text too; takes minutes.")
     show: Literal["pictures", "cards"] = option(
@@ -34,7 +34,7 @@ class DemoOptions(CommandOptions):
         False,
         "The paper's systems, a second round, other scales, and the paper's tables as printed; takes minutes.",
     )
-    seed: int = option(0, "Random seed of pictures, panel and sample.", at_least=0, any_size=True)
+    seed: int = option(0, "Random seed of the choice of pictures, panel and sample.", at_least=0, any_size=True)
     port: int = option(8000, "Port of the app; 0: any free one.", at_least=0, at_most=65535)
 
     def size(self) -> Size:
@@ -61,7 +61,7 @@ class DemoOptions(CommandOptions):
 def demo(folder: Path, options: DemoOptions, as_json: bool) -> None:
     """Go the whole way in FOLDER (default: demo), then serve the app and the report.
 
-    Paints a collection, lets systems score it, chooses pairs, has a simulated panel rate them through the real web
+    Lays out pictures, lets systems score them, chooses pairs, has a simulated panel rate them through the real web
     pages, calibrates, fits mappings, scores the systems and writes the report. Because true relevance is known, it ends
     with a table of what was recovered against what is true. The folder is a complete study: every command works on it.
 

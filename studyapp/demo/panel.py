@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-from relstudy.studyapp.rendered.collection import DemoCollection
+from relstudy.studyapp.example_pictures.collection import DemoCollection
 
 LOW, HIGH = 1, 5
 # Where leniency and spread pivot: about the mean true relevance of pairs that shaping proposes.

@@ -5,7 +5,6 @@ Stages after the first are the commands that a person would type; the demo runs 
 
 from __future__ import annotations
 
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,7 +38,7 @@ from relstudy.studyapp.demo.recovered import (
 from relstudy.studyapp.demo.show import Stage, Stages, run_command, without_database_url
 from relstudy.studyapp.demo.simulated_judge import judged_stage
 from relstudy.studyapp.demo.sizes import Size, available, available_systems
-from relstudy.studyapp.rendered.collection import DemoCollection, make_collection, write_collection
+from relstudy.studyapp.example_pictures.collection import DemoCollection, make_collection, write_collection
 from relstudy.studyapp.systems import fit, make
 
 INTERFACES = {"binary": 6, "1-9": 5}
@@ -103,7 +102,7 @@ def run_demo(
     ----------
     folder : absent, empty, or the folder of an earlier demo, which is then made again
     size : how large
-    seed : of pictures, panel and sample
+    seed : of the choice of pictures, panel and sample
     systems : built-in systems that choose the pairs; default: keywords and colour, and two more where the extra is
         installed
     variants : built-in systems that choose no pairs and are scored afterwards; default: those of the size where the
@@ -125,7 +124,7 @@ def run_demo(
     with without_database_url():
         try:
             with compiling_meanwhile():
-                collection = _paint(folder, size, seed, show)
+                collection = _collect(folder, size, seed, show)
                 panel = SimulatedPanel(with_careless(draw_raters(size.raters * size.rounds, seed)), collection, seed)
                 everything = _score_all(folder, names, show)
                 _sample(folder, size, seed, names, show)
@@ -160,11 +159,11 @@ def run_demo(
     return Outcome(folder, page, rows, stages, count, len(panel.raters), list(names), list(variants), judged)
 
 
-def _paint(folder: Path, size: Size, seed: int, show: Stages) -> DemoCollection:
-    with show.stage("Paint the collection", units=size.images) as stage:
+def _collect(folder: Path, size: Size, seed: int, show: Stages) -> DemoCollection:
+    with show.stage("Lay out the collection", units=size.images) as stage:
         collection = make_collection(size.images, seed, size.wishes)
         collection = collection.as_cards() if size.cards else collection
-        write_collection(collection, folder, workers=min(os.cpu_count() or 1, 4), done=stage.advance)
+        write_collection(collection, folder, done=stage.advance)
         write_study(folder, size, seed)
         words = f", {size.wishes} queries by text" if size.wishes else ""
         stage.outcome = f"{size.images} pictures with keywords{words}"

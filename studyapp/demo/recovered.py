@@ -18,7 +18,7 @@ from relstudy.analysis.scoring.run import score_systems
 from relstudy.common.runtime.wording import percent
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.studyapp.demo.panel import SimulatedPanel
-from relstudy.studyapp.rendered.collection import DemoCollection
+from relstudy.studyapp.example_pictures.collection import DemoCollection
 
 SHARES = (0.01, 0.05)
 

@@ -24,7 +24,7 @@ from relstudy.mapping.scores.table import read_score_files
 from relstudy.studyapp.demo.panel import HIGH, LOW
 from relstudy.studyapp.demo.recovered import Census, Recovered, recovered_table
 from relstudy.studyapp.demo.show import Stages, run_command
-from relstudy.studyapp.rendered.collection import DemoCollection
+from relstudy.studyapp.example_pictures.collection import DemoCollection
 
 NAME = "simulated"
 NOISE = 0.6

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relstudy.studyapp.demo.panel import PIVOT, SimulatedPanel, SimulatedRater, draw_raters
-from relstudy.studyapp.rendered.collection import make_collection
+from relstudy.studyapp.example_pictures.collection import make_collection
 
 
 @pytest.fixture(scope="module")

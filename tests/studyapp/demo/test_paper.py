@@ -10,8 +10,8 @@ from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.demo.pipeline import other_interfaces, raters_asked, ratings_on
 from relstudy.studyapp.demo.show import Stages
 from relstudy.studyapp.demo.sizes import SIZES
-from relstudy.studyapp.rendered.collection import make_collection
-from relstudy.studyapp.rendered.truth import WISHES
+from relstudy.studyapp.example_pictures.collection import make_collection
+from relstudy.studyapp.example_pictures.truth import WISHES
 from tests.commands import relstudy
 
 

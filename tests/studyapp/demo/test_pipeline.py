@@ -87,7 +87,7 @@ def test_every_pair_has_exactly_the_ratings_asked_for_and_no_rater_rates_a_pair_
 def test_what_the_raters_typed_is_what_the_panel_answers(finished):
     # The panel is drawn again from the same seed: pages, database and export changed no answer.
     folder = finished.folder
-    from relstudy.studyapp.rendered.collection import make_collection
+    from relstudy.studyapp.example_pictures.collection import make_collection
 
     panel = SimulatedPanel(with_careless(draw_raters(12, 3)), make_collection(SMALL.images, 3), 3)
     ratings = pd.read_csv(folder / "ratings.csv", dtype={"rater_id": str})
@@ -199,7 +199,7 @@ def test_the_demo_prints_json_with_its_stages_and_what_it_recovered(finished, mo
     assert found["folder"] == str(finished.folder)
     assert found["raters"] == 12
     assert [stage["title"] for stage in found["stages"]][:2] == [
-        "Paint the collection",
+        "Lay out the collection",
         "Let the systems score every pair",
     ]
     assert len(found["stages"]) == 10
@@ -236,7 +236,7 @@ def test_the_demo_lives_in_its_own_database_whatever_database_url_says(finished,
 
 
 def test_the_census_counts_precision_and_recall_pair_by_pair():
-    from relstudy.studyapp.rendered.collection import make_collection
+    from relstudy.studyapp.example_pictures.collection import make_collection
 
     collection = make_collection(40, seed=2)
     panel = SimulatedPanel(draw_raters(4, 2), collection, 2)
@@ -272,7 +272,7 @@ def test_the_census_counts_precision_and_recall_pair_by_pair():
 
 def test_the_panels_true_share_is_that_of_endlessly_many_ratings_on_true_lines():
     """By drawing: a panel of lenient and strict, wide and narrow raters, each put on the line of its own ratings."""
-    from relstudy.studyapp.rendered.collection import make_collection
+    from relstudy.studyapp.example_pictures.collection import make_collection
 
     panel = SimulatedPanel(draw_raters(6, 2), make_collection(10, seed=2), 2)
     rng = np.random.default_rng(3)
@@ -294,7 +294,7 @@ def test_calibration_comes_to_the_panels_true_lines_as_ratings_become_many():
     """Over raters the cut is where their true lines have it: the spread of all ratings together would move it."""
     from relstudy.calibration.methods.shrinkage import pooled
     from relstudy.calibration.panel import Panel
-    from relstudy.studyapp.rendered.collection import make_collection
+    from relstudy.studyapp.example_pictures.collection import make_collection
 
     panel = SimulatedPanel(draw_raters(12, 3), make_collection(10, seed=2))
     rng = np.random.default_rng(3)
@@ -334,8 +334,8 @@ def test_text_queries_are_rated_too_and_a_system_without_words_leaves_them_out(w
 
 
 def test_the_truth_of_a_text_query_is_known_pair_by_pair(with_words):
-    from relstudy.studyapp.rendered.collection import make_collection
-    from relstudy.studyapp.rendered.truth import WISHES, to_scale, wish_closeness
+    from relstudy.studyapp.example_pictures.collection import make_collection
+    from relstudy.studyapp.example_pictures.truth import WISHES, to_scale, wish_closeness
 
     collection = make_collection(60, 1, 6)
     known = pd.read_csv(with_words.folder / "truth" / "pairs.csv")
@@ -416,7 +416,7 @@ def test_commands_run_in_process_give_their_json_and_keep_their_notes(finished):
 
 
 def test_rows_of_the_recovered_table_follow_from_the_tables_on_disk(finished):
-    from relstudy.studyapp.rendered.collection import make_collection
+    from relstudy.studyapp.example_pictures.collection import make_collection
 
     panel = SimulatedPanel(with_careless(draw_raters(12, 3)), make_collection(SMALL.images, 3), 3)
     keys = {"query_id": str, "result_id": str}

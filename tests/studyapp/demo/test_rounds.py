@@ -10,7 +10,7 @@ from relstudy.common.tables.formats.table_files import write_table
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.demo.pipeline import score_file
 from relstudy.studyapp.demo.show import run_command
-from relstudy.studyapp.rendered.collection import make_collection
+from relstudy.studyapp.example_pictures.collection import make_collection
 
 pytestmark = pytest.mark.slow
 

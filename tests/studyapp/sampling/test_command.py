@@ -10,7 +10,7 @@ from relstudy.calibration.reliability.scale_use import uniformity_table
 from relstudy.common.tables.meaning.pairs_table import read_pairs
 from relstudy.mapping.scores.table import read_scores
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
-from relstudy.studyapp.rendered.collection import make_collection
+from relstudy.studyapp.example_pictures.collection import make_collection
 from tests.commands import relstudy, succeeds
 from tests.studyapp.studies import write_study
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from relstudy.studyapp.collection.items import Collection, Item, split_keywords
-from relstudy.studyapp.rendered.collection import make_collection
+from relstudy.studyapp.example_pictures.collection import make_collection
 from relstudy.studyapp.sampling.population import ScoredItems
 from relstudy.studyapp.sampling.sources import BuiltInSource
 from relstudy.studyapp.systems.keywords import Keywords

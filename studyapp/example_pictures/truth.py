@@ -1,4 +1,4 @@
-"""True relevance of any two demo pictures: the rating of a perfectly fair rater with endless patience.
+"""What example pictures show, and their true relevance to one another: a perfectly fair and patient rater's rating.
 
 Truth is a smooth function of the latent parameters: what is in front counts most, then the place, then hour and
 weather, then composition. Keywords name only part of it and colours follow only part of it, so no system can be
@@ -11,9 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-
-from relstudy.studyapp.rendered.pictures.latent import PLACES, WEATHERS, Scene
-from relstudy.studyapp.rendered.pictures.light import HOURS
 
 # How much each place has of: high land, trees, water, grass, sand, buildings, snow, indoors, under water.
 _PLACE_TRAITS = {
@@ -42,10 +39,49 @@ _FAMILIES = (
 )
 _IN_FAMILY = 0.35
 THING_NAMES = tuple(sorted({name for family in _FAMILIES for name in family}))
+PLACES = tuple(_PLACE_TRAITS)
+WEATHERS = ("clear", "fair", "cloudy", "misty")
 _HOUR_AT = {"dawn": 0.0, "day": 1.0, "sunset": 2.0, "dusk": 2.7, "night": 3.6}
+HOURS = tuple(_HOUR_AT)
 
 WEIGHTS = {"things": 0.44, "place": 0.32, "mood": 0.17, "composition": 0.07}
 _MIDDLE, _WIDTH = 0.555, 0.12
+
+
+@dataclass(frozen=True)
+class Scene:
+    """One picture's latent parameters.
+
+    Parameters
+    ----------
+    place, hour, weather : what and when, as words
+    subject : the thing in front, or "" for a bare view
+    extras : smaller things further off
+    horizon : share of the picture above the horizon, 0.35 to 0.65
+    side : where the subject stands, -1 left to 1 right
+    crowd : how full the picture is, 0 to 1
+    sun_side : where the light comes from, -1 left to 1 right
+    seed : of the brushes
+    """
+
+    place: str
+    hour: str
+    weather: str
+    subject: str
+    extras: tuple[str, ...]
+    horizon: float
+    side: float
+    crowd: float
+    sun_side: float
+    seed: int
+
+    @property
+    def things(self) -> dict[str, float]:
+        """Visible things, each with its weight in the eye: 1 for the subject, 0.4 for an extra."""
+        seen = dict.fromkeys(self.extras, 0.4)
+        if self.subject:
+            seen[self.subject] = 1.0
+        return seen
 
 
 @dataclass(frozen=True)

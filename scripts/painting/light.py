@@ -6,9 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relstudy.studyapp.rendered.pictures.paint import Canvas, Colour, cloud, colour, mix, smooth
-
-HOURS = ("dawn", "day", "sunset", "dusk", "night")
+from scripts.painting.paint import Canvas, Colour, cloud, colour, mix, smooth
 
 # Per hour: sky from top to horizon; haze; the light on things; sun or moon; the colour of clouds' lit side.
 _PALETTES: dict[str, list[tuple[tuple[str, ...], str, str, str, str]]] = {

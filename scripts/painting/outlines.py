@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from relstudy.studyapp.rendered.pictures.paint import Shape
+from scripts.painting.paint import Shape
 
 
 def horse() -> Shape:

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relstudy.studyapp.rendered.pictures import outlines, terrain, things
-from relstudy.studyapp.rendered.pictures.light import paint_water
-from relstudy.studyapp.rendered.pictures.paint import Shape, cloud, colour, mix, wave
-from relstudy.studyapp.rendered.pictures.setting import Setting, far_range, kept_clear, on_the_ground, sky
+from scripts.painting import outlines, terrain, things
+from scripts.painting.light import paint_water
+from scripts.painting.paint import Shape, cloud, colour, mix, wave
+from scripts.painting.setting import Setting, far_range, kept_clear, on_the_ground, sky
 
 
 def lake(s: Setting) -> None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relstudy.studyapp.rendered.pictures.light import Light
-from relstudy.studyapp.rendered.pictures.outlines import (
+from scripts.painting.light import Light
+from scripts.painting.outlines import (
     balloon,
     camel,
     crown,
@@ -21,7 +21,7 @@ from relstudy.studyapp.rendered.pictures.outlines import (
     sheep_fleece,
     sheep_limbs,
 )
-from relstudy.studyapp.rendered.pictures.paint import Canvas, Colour, Shape, colour, mix
+from scripts.painting.paint import Canvas, Colour, Shape, colour, mix
 
 
 def tree(canvas: Canvas, light: Light, x: float, y: float, size: float, far: float) -> None:

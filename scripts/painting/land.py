@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from relstudy.studyapp.rendered.pictures import outlines, terrain, things
-from relstudy.studyapp.rendered.pictures.paint import Shape, colour, mix, smooth, wave
-from relstudy.studyapp.rendered.pictures.setting import (
+from scripts.painting import outlines, terrain, things
+from scripts.painting.paint import Shape, colour, mix, smooth, wave
+from scripts.painting.setting import (
     GREENS,
     Setting,
     far_range,

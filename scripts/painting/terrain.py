@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relstudy.studyapp.rendered.pictures.light import Light
-from relstudy.studyapp.rendered.pictures.paint import Canvas, Shape, cloud, colour, mix, smooth, wave
-from relstudy.studyapp.rendered.pictures.things import fir
+from scripts.painting.light import Light
+from scripts.painting.paint import Canvas, Shape, cloud, colour, mix, smooth, wave
+from scripts.painting.things import fir
 
 
 def peaks(canvas: Canvas, base: float, height: float, rough: float) -> np.ndarray:

@@ -1,6 +1,6 @@
 """A contact sheet of demo pictures, which the documentation shows.
 
-python -m relstudy.studyapp.rendered.pictures.sheet docs/assets/demo-pictures.jpg
+python -m scripts.painting.sheet docs/assets/demo-pictures.jpg
 """
 
 from __future__ import annotations
@@ -10,8 +10,9 @@ from pathlib import Path
 import click
 from PIL import Image
 
-from relstudy.studyapp.rendered.pictures.latent import PLACES, draw_scenes
-from relstudy.studyapp.rendered.pictures.scenes import paint
+from relstudy.studyapp.example_pictures.truth import PLACES
+from scripts.painting.latent import draw_scenes
+from scripts.painting.scenes import paint
 
 GAP = 6
 

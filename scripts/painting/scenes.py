@@ -7,11 +7,11 @@ from collections.abc import Callable
 import numpy as np
 from PIL import Image
 
-from relstudy.studyapp.rendered.pictures import land, terrain, town, waters
-from relstudy.studyapp.rendered.pictures.latent import Scene
-from relstudy.studyapp.rendered.pictures.light import light_of
-from relstudy.studyapp.rendered.pictures.paint import Canvas
-from relstudy.studyapp.rendered.pictures.setting import Setting, in_the_air
+from scripts.painting import land, terrain, town, waters
+from scripts.painting.latent import Scene
+from scripts.painting.light import light_of
+from scripts.painting.paint import Canvas
+from scripts.painting.setting import Setting, in_the_air
 
 _PAINTERS: dict[str, Callable[[Setting], None]] = {
     "mountains": land.mountains,

@@ -6,10 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from relstudy.studyapp.rendered.pictures import outlines, terrain, things
-from relstudy.studyapp.rendered.pictures.latent import Scene
-from relstudy.studyapp.rendered.pictures.light import Light, aurora, paint_sky
-from relstudy.studyapp.rendered.pictures.paint import Canvas, mix
+from scripts.painting import outlines, terrain, things
+from scripts.painting.latent import Scene
+from scripts.painting.light import Light, aurora, paint_sky
+from scripts.painting.paint import Canvas, mix
 
 GREENS = ("#6f9f3f", "#7fae4c", "#5f9347", "#93a84a", "#86b255", "#b0a24a")
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from relstudy.studyapp.rendered.pictures import outlines, terrain, things
-from relstudy.studyapp.rendered.pictures.light import paint_sky, paint_water
-from relstudy.studyapp.rendered.pictures.paint import Shape, colour, mix, smooth
-from relstudy.studyapp.rendered.pictures.setting import GREENS, Setting, sky
+from scripts.painting import outlines, terrain, things
+from scripts.painting.light import paint_sky, paint_water
+from scripts.painting.paint import Shape, colour, mix, smooth
+from scripts.painting.setting import GREENS, Setting, sky
 
 
 def city(s: Setting) -> None:

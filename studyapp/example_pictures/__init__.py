@@ -1,0 +1,1 @@
+"""Example pictures whose true relevance to one another is known."""
