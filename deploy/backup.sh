@@ -9,7 +9,7 @@ failed=0
 
 back_up() {
     # The others are backed up even when one cannot be; the last line says so by its exit code.
-    relstudy backup "$1" -o "$backups/$(basename "$1")-$moment.db" || failed=1
+    relstudy admin backup "$1" -o "$backups/$(basename "$1")-$moment.db" || failed=1
 }
 
 if [ -e "$folder/study.toml" ]; then

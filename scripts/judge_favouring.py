@@ -1,4 +1,4 @@
-"""How often `relstudy judge-check` names a system that a judge does not favour, and how often one that it does.
+"""How often `relstudy judge check` names a system that a judge does not favour, and how often one that it does.
 
     python scripts/judge_favouring.py [demo large viescore diras] [--judges 100] [--systems 5]
 

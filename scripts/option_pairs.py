@@ -77,7 +77,7 @@ MAKING = (
 """Commands whose results other commands take."""
 WITHOUT = {
     "sample": ("pairs.csv", "ratings.csv", "judgments.csv", "calibrated.csv"),
-    "archive": ("study.db", "study.db-wal", "study.db-shm"),
+    "admin archive": ("study.db", "study.db-wal", "study.db-shm"),
 }
 """What the copies of the study of a command lack: what would be drawn again, a database without these ratings."""
 LONG = 60.0
@@ -91,8 +91,12 @@ def factors(command: str, beginning: str, slow: bool) -> list[list[Choice]]:
     """Each option of a command beside those it starts with, and the values to try, None where it is left out."""
     found = []
     at: click.Command = main
-    for name in command.split():
-        at = at.get_command(click.Context(at), name)  # type: ignore[attr-defined]
+    rest = command.split()
+    while rest:
+        assert isinstance(at, click.Group), command
+        _, inner, rest = at.resolve_command(click.Context(at), rest)
+        assert inner is not None, command
+        at = inner
     given = {word for word in beginning.split() if word.startswith("-")}
     for option in at.params:
         if not isinstance(option, click.Option) or given & {*option.opts, *option.secondary_opts}:
@@ -264,7 +268,7 @@ def faults(command: str, most: int | None, slow: bool, places: Mapping[str, obje
             number += 1
             with tempfile.TemporaryDirectory() as name:
                 example = Path(shutil.copytree(str(places["ex"]), Path(name) / "ex"))
-                for table in WITHOUT.get(beginning.split()[0], ()):
+                for table in WITHOUT.get(command, ()):
                     (example / table).unlink(missing_ok=True)
                 line = words(beginning, row, {**places, "ex": example, "out": Path(name) / "out"})
                 began = time.perf_counter()

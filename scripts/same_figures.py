@@ -33,7 +33,7 @@ EXAMPLE = {
     "fit": "fit example/scores/gift.csv example/scores/keywords.csv -j example/judgments.csv -o fitted --json",
     "score": "score example --by paradigm --save kept.json --replicates 300 --json",
     "score two": "score example/scores/gift.csv example/scores/keywords.csv -j example/judgments.csv --json",
-    "judge-check": "judge-check example --judge model --replicates 300 --json",
+    "judge check": "judge-check example --judge model --replicates 300 --json",
     "report": "report example --replicates 300 --json",
     "plan": "plan --correlations 0.5,0.4 --power 0.8 --json",
     "hash count": "hash count --queries q.npy --database d.npy --query-labels yq.npy --database-labels y.npy -o t.npz",

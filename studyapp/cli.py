@@ -14,92 +14,43 @@ import click
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Most used": {
         "try": ("relstudy.analysis.commands.try_files:try_files", "Turn your tables into a report, in one command."),
-        "new": (
-            "relstudy.studyapp.commands.new:new",
-            "Start a study: a commented study.toml and an example collection.",
-        ),
+        "new": ("relstudy.studyapp.commands.new:new", "Start a study: a commented study.toml, an example collection."),
         "serve": ("relstudy.studyapp.commands.serve:serve", "Serve the rating app and the admin pages."),
         "score": ("relstudy.analysis.commands.score:score", "Score a system against the judgments, with intervals."),
         "plan": ("relstudy.analysis.commands.plan:plan", "Find how many queries, pairs and raters you need."),
     },
     "Tables, one step at a time": {
         "inspect": ("relstudy.analysis.commands.inspect:inspect", "Describe a file and suggest the next command."),
-        "calibrate": (
-            "relstudy.calibration.command:calibrate",
-            "Put ratings on one scale: judgments and rater profiles.",
-        ),
+        "calibrate": ("relstudy.calibration.command:calibrate", "Put ratings on one scale: judgments, rater profiles."),
         "preferences": (
             "relstudy.calibration.preferences_command:preferences",
             "Turn answers to 'which is better?' into judgments.",
         ),
         "join": ("relstudy.analysis.commands.join:join", "Convert judgments on several scales to one scale."),
-        "fit": ("relstudy.mapping.command:fit", "Map system scores to judgments; choose the method out of sample."),
+        "fit": ("relstudy.mapping.command:fit", "Map system scores to judgments, out of sample."),
         "report": ("relstudy.analysis.commands.report:report", "Write the report page of a study."),
     },
     "Before people rate": {
         "start": ("relstudy.studyapp.commands.start:start", "Set up a study in the browser."),
-        "ask": (
-            "relstudy.studyapp.commands.ask:ask",
-            "Let people rate a table of results or answers.",
-        ),
-        "demo": (
-            "relstudy.studyapp.demo.command:demo",
-            "Run everything on an example with simulated raters.",
-        ),
+        "ask": ("relstudy.studyapp.commands.ask:ask", "Let people rate a table of results or answers."),
+        "demo": ("relstudy.studyapp.demo.command:demo", "Run everything on an example with simulated raters."),
         "sample": ("relstudy.studyapp.commands.sample:sample", "Choose pairs with known inclusion probabilities."),
-        "couples": (
-            "relstudy.studyapp.commands.couples:couples",
-            "Choose couples of results to compare, with known probabilities.",
-        ),
+        "sample couples": ("relstudy.studyapp.commands.couples:couples", "Choose couples of results to compare."),
         "systems": (
             "relstudy.studyapp.commands.systems:systems",
-            "Score a study's queries with the built-in retrieval systems.",
+            "Score a study's queries with the built-in systems.",
         ),
-        "lists": (
-            "relstudy.studyapp.commands.lists:lists",
-            "Show each system's results for a query, with judgments.",
-        ),
-        "invite": (
-            "relstudy.studyapp.commands.invite:invite",
-            "Make personal links, crowd links and completion codes.",
-        ),
+        "systems lists": ("relstudy.studyapp.commands.lists:lists", "Show each system's results for a query."),
+        "invite": ("relstudy.studyapp.commands.invite:invite", "Make personal links, crowd links, completion codes."),
     },
     "While people rate": {
         "status": ("relstudy.studyapp.commands.status:status", "Show the progress of a study."),
         "export": ("relstudy.studyapp.commands.export:export", "Write the ratings to a table."),
-        "change": (
-            "relstudy.studyapp.commands.change:change",
-            "Apply edited files to a running study, after a preview.",
-        ),
-        "set-aside": (
-            "relstudy.studyapp.commands.set_aside:set_aside",
-            "Exclude a rater's ratings, or include them again.",
-        ),
-        "forget": ("relstudy.studyapp.commands.forget:forget", "Remove one rater's data."),
-        "prolific": (
-            "relstudy.studyapp.commands.prolific:prolific",
-            "Match Prolific submissions with raters; places, bonuses.",
-        ),
-        "doctor": (
-            "relstudy.studyapp.commands.doctor:doctor",
-            "Check a study for problems, and say how to fix them.",
-        ),
-        "log": ("relstudy.studyapp.commands.log:log", "Show the audit log."),
-    },
-    "Servers and copies": {
-        "host": ("relstudy.studyapp.commands.host:host", "Serve several studies on one port."),
-        "account": ("relstudy.studyapp.commands.account:account", "Manage researchers' passwords and roles."),
-        "token": ("relstudy.studyapp.commands.token:token", "Manage API tokens of a running study."),
-        "archive": (
-            "relstudy.studyapp.commands.archive:archive",
-            "Pack a study into one anonymised file.",
-        ),
-        "backup": ("relstudy.studyapp.commands.backup:backup", "Copy a live database."),
-        "restore": ("relstudy.studyapp.commands.restore:restore", "Restore a backup."),
+        "admin": ("relstudy.studyapp.cli:admin", "Look after studies: people, access, changes, hosting, copies."),
     },
     "Automatic judges": {
         "judge": ("relstudy.studyapp.commands.judge:judge", "Ask an automatic judge, or take its grades from a file."),
-        "judge-check": (
+        "judge check": (
             "relstudy.analysis.commands.judge_check:judge_check",
             "Check how well an automatic judge agrees with people.",
         ),
@@ -110,7 +61,44 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
 }
 """Where each command is and what it does, under the headings of the help; `relstudy` alone says what those of the first
 do, and names the others."""
-COMMANDS = {name: entry for section in SECTIONS.values() for name, entry in section.items()}
+
+ADMIN: dict[str, dict[str, tuple[str, str]]] = {
+    "A running study": {
+        "doctor": ("relstudy.studyapp.commands.doctor:doctor", "Check a study for problems, and say how to fix them."),
+        "change": (
+            "relstudy.studyapp.commands.change:change",
+            "Apply edited files to a running study, with a preview.",
+        ),
+        "log": ("relstudy.studyapp.commands.log:log", "Show the audit log."),
+    },
+    "Raters": {
+        "exclude": (
+            "relstudy.studyapp.commands.set_aside:set_aside",
+            "Exclude a rater's ratings, or include them again.",
+        ),
+        "erase": ("relstudy.studyapp.commands.forget:forget", "Erase one rater's data."),
+        "prolific": (
+            "relstudy.studyapp.commands.prolific:prolific",
+            "Match Prolific submissions with raters; places, bonuses.",
+        ),
+    },
+    "Servers and access": {
+        "host": ("relstudy.studyapp.commands.host:host", "Serve several studies on one port."),
+        "account": ("relstudy.studyapp.commands.account:account", "Manage researchers' passwords and roles."),
+        "token": ("relstudy.studyapp.commands.token:token", "Manage API tokens of a running study."),
+    },
+    "Copies": {
+        "backup": ("relstudy.studyapp.commands.backup:backup", "Copy a live database."),
+        "restore": ("relstudy.studyapp.commands.restore:restore", "Restore a backup."),
+        "archive": ("relstudy.studyapp.commands.archive:archive", "Pack a study into one anonymised file."),
+    },
+}
+"""The same of `relstudy admin`."""
+
+FORMER = {"couples": "sample couples", "lists": "systems lists", "judge-check": "judge check"}
+FORMER |= {"set-aside": "admin exclude", "forget": "admin erase"}
+FORMER |= {name: f"admin {name}" for section in ADMIN.values() for name in section if name not in ("exclude", "erase")}
+"""Names that commands had, which go on working and appear in no help."""
 
 
 REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELOOP, errno.ENOTDIR, errno.EIO)
@@ -118,31 +106,47 @@ REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELO
 
 
 class LazyGroup(click.Group):
-    """A group that knows its subcommands by name and imports one only to run it."""
+    """A group that knows its subcommands by name and imports one only to run it; a name may be of two words."""
+
+    def __init__(self, *args: Any, sections: dict[str, dict[str, tuple[str, str]]], **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.sections = sections
+        self.places = {name: place for section in sections.values() for name, (place, _) in section.items()}
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
+        return list(self.places)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        if cmd_name not in self.places:
             return None
-        module, _, attribute = COMMANDS[cmd_name][0].partition(":")
+        module, _, attribute = self.places[cmd_name].partition(":")
         command: click.Command = getattr(importlib.import_module(module), attribute)
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if " ".join(args[:2]) in self.places:
+            args = [" ".join(args[:2]), *args[2:]]
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None:
             _refuse_second_file(click.Context(command, ctx, name, **command.context_settings), rest)
         return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        width = max(map(len, COMMANDS))
-        for heading, section in SECTIONS.items():
+        width = max(map(len, self.places))
+        for heading, section in self.sections.items():
             with formatter.section(heading):
                 formatter.write_dl([(name.ljust(width), line) for name, (_, line) in section.items()])
+
+
+class Root(LazyGroup):
+    """The command `relstudy`: former names lead where they led, and errors become sentences."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        return super().resolve_command(ctx, [*FORMER.get(args[0], args[0]).split(), *args[1:]])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args and not ctx.resilient_parsing:
@@ -241,7 +245,18 @@ def _one_name(word: str) -> str:
 SETTINGS = {"help_option_names": ["-h", "--help"], "token_normalize_func": _one_name}
 
 
-@click.group(cls=LazyGroup, context_settings=SETTINGS)
+@click.group(cls=LazyGroup, sections=ADMIN)
+def admin() -> None:
+    """Look after studies: their people, who has access, changes, hosting and copies.
+
+    \b
+    Examples:
+      relstudy admin doctor my-study
+      relstudy admin backup my-study -o /mnt/safe/my-study.db
+    """
+
+
+@click.group(cls=Root, sections=SECTIONS, context_settings=SETTINGS)
 @click.version_option(package_name="relstudy", message="relstudy %(version)s")
 def main() -> None:
     """Find out whether people agree with a retrieval system.

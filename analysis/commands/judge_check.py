@@ -1,4 +1,4 @@
-"""`relstudy judge-check`: is an automatic judge any good, and for what?"""
+"""`relstudy judge check`: is an automatic judge any good, and for what?"""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ AGAIN = {
 """The ways in which a judge is asked a second time, in words."""
 
 
-@click.command("judge-check")
+@click.command("judge check")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--judge", "name", required=True, help="The judge: FOLDER/judges/NAME.csv, or a file.")
 @click.option("--judgments", "-j", type=click.Path(path_type=Path), help="Judgments, where not FOLDER/judgments.csv.")
@@ -54,8 +54,8 @@ def judge_check(
     those of FOLDER/scores that have a score for every pair which the judge was given; of answers, the models.
 
     \b
-    relstudy judge-check my-study --judge model
-    relstudy judge-check my-study --judge model --worklist look.html
+    relstudy judge check my-study --judge model
+    relstudy judge check my-study --judge model --worklist look.html
     """
     from relstudy.analysis.judges.check import check_judge_against
     from relstudy.analysis.judges.model_favour import model_favours

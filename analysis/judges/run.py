@@ -190,7 +190,7 @@ def assist_scores(
         raise RelstudyError(
             f"a judge can help only people's judgments that are a probability sample: {unweighed} "
             "(a column inclusion_probability beside the judgments cures it: where n of N pairs were sampled and "
-            "judged, it is n / N in every row; relstudy judge-check says how good the judge is)"
+            "judged, it is n / N in every row; relstudy judge check says how good the judge is)"
         )
     of_rows = {each.name: universe.judge.scores_of(scores[each.name], each) for each in candidates}
     return assisted_in(universe, candidates, of_rows, notes_on(universe), indices)

@@ -267,7 +267,7 @@ def read_study_tables(
     Parameters
     ----------
     path : judgments (a table or TREC qrels); or a folder or zip file that holds judgments.csv and the other tables, as
-        `relstudy calibrate -o` and `relstudy archive` write them
+        `relstudy calibrate -o` and `relstudy admin archive` write them
     reading : what is stated about the table of judgments
     ratings : the calibrated ratings behind the judgments; None takes calibrated.csv beside them where it is theirs
     folder : the study's, whose tables are taken where there are none beside the judgments

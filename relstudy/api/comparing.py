@@ -221,7 +221,7 @@ def couples_picture(drawn: pd.DataFrame) -> str:
 def couples(
     folder: str | os.PathLike[str], systems: Sequence[str] | None = None, **changes: Unpack[CouplesChanges]
 ) -> Couples:
-    """Draw couples of results, or of whole lists, for the queries of a study, as `relstudy couples` does.
+    """Draw couples of results, or of whole lists, for the queries of a study, as `relstudy sample couples` does.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ class CheckedJudge(Result):
         return pd.DataFrame(rows)
 
     def as_json(self) -> dict[str, Any]:
-        """Everything that `relstudy judge-check --json` prints of the judge and the systems."""
+        """Everything that `relstudy judge check --json` prints of the judge and the systems."""
         return self.check.as_json()
 
     def plot(self) -> Figure:
@@ -121,7 +121,7 @@ def judge(
     columns: Columns | None = None,
     **changes: Unpack[BootstrapChanges],
 ) -> CheckedJudge:
-    """Hold an automatic judge against people's judgments, as `relstudy judge-check` does.
+    """Hold an automatic judge against people's judgments, as `relstudy judge check` does.
 
     Parameters
     ----------

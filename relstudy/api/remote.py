@@ -26,7 +26,7 @@ class RemoteStudy:
     Parameters
     ----------
     url : the study's address
-    token : as `relstudy token` printed it
+    token : as `relstudy admin token` printed it
     seconds : how long an answer is waited for
     """
 
@@ -37,7 +37,7 @@ class RemoteStudy:
         if not is_private(url):
             raise RelstudyError(f"{url} is not encrypted, and the token could be read on the way; https:// is needed")
         if not can_be_sent(token):
-            raise RelstudyError("this is not a token; `relstudy token STUDY NAME --make` prints one")
+            raise RelstudyError("this is not a token; `relstudy admin token STUDY NAME --make` prints one")
         self.url = url.rstrip("/")
         self._token = token
         self._seconds = seconds
@@ -161,7 +161,7 @@ def study(url: str, token: str) -> RemoteStudy:
     Parameters
     ----------
     url : the study's address, with its path
-    token : as `relstudy token STUDY NAME --make` printed it; an editor's for invitations
+    token : as `relstudy admin token STUDY NAME --make` printed it; an editor's for invitations
 
     Raises
     ------

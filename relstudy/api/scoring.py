@@ -76,8 +76,8 @@ def score(
         beside the judgments' file
     queries : a table of queries (query_id, and what is known of each: segment, traffic), for `by` and `query_weights`
     apart : with `by`: fit each group's mappings to its own pairs alone
-    against : a comparison that `relstudy score --save` kept, or the archive of a study (`relstudy archive`), among
-        whose systems these are placed; `judgments` may then be left out
+    against : a comparison that `relstudy score --save` kept, or the archive of a study (`relstudy admin archive`),
+        among whose systems these are placed; `judgments` may then be left out
     changes : the fields of `ScoringOptions`, `ReadingOptions` and `VectorOptions`, each by its name; None leaves one as
         it is
 

@@ -298,7 +298,7 @@ def _columns(table: ArchivedTable) -> str:
 
 def _readme(study: Study, tables: list[ArchivedTable], files: Mapping[str, bytes], left_out: tuple[str, ...]) -> str:
     archived_paths = {table.path for table in tables}
-    lines = [f"# {study.title}", "", "An anonymised archive of a rating study, made by `relstudy archive`.", ""]
+    lines = [f"# {study.title}", "", "An anonymised archive of a rating study, made by `relstudy admin archive`.", ""]
     lines += [f"- `{table.path}`: table, {_columns(table)}" for table in tables]
     lines += [f"- `{path}`: {_WHAT[path]}" for path in sorted(files) if path in _WHAT]
     for folder, what in (("mappings", "fitted mappings"), ("figures", "figures")):

@@ -31,7 +31,7 @@ def _described(texts: Sequence[str]) -> dict[str, str]:
 
 @dataclass(frozen=True, kw_only=True)
 class ArchiveOptions(CommandOptions):
-    """Options of `relstudy archive`."""
+    """Options of `relstudy admin archive`."""
 
     output: Path | None = option(
         None, "A .zip file, or a folder that is new.", flags=("-o", "--out"), shown="FOLDER/study.zip"

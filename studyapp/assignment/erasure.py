@@ -137,7 +137,7 @@ def retention_notes(connection: sa.Connection, study: Study, folder: Path) -> It
         return
     count = connection.execute(sa.select(sa.func.count()).select_from(raters).where(_NAMED)).scalar_one()
     if count:
-        command = f"relstudy forget {shlex.quote(str(folder))} --all-people"
+        command = f"relstudy admin erase {shlex.quote(str(folder))} --all-people"
         yield (
             f"what says who {count_of(count, 'rater is', 'raters are')} was to be kept until {study.keep_until}, "
             f"which has passed; `{command}` takes it out of the database"

@@ -1,4 +1,4 @@
-"""relstudy account: researchers' own passwords and roles."""
+"""relstudy admin account: researchers' own passwords and roles."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from relstudy.studyapp.config.accounts import Role
 
 @dataclass(frozen=True, kw_only=True)
 class AccountOptions(CommandOptions):
-    """Options of `relstudy account`."""
+    """Options of `relstudy admin account`."""
 
     role: Role | None = option(
         None, "What the account may do; alone it changes that of NAME.", shown="viewer, for a new account"
@@ -31,16 +31,16 @@ class AccountOptions(CommandOptions):
 def account(folder: Path, name: str, options: AccountOptions, as_json: bool) -> None:
     """Give researchers accounts of their own on the admin pages, or list these.
 
-    FOLDER is a study or, for all the studies of a host at once, the folder of studies that `relstudy host` serves. A
-    viewer looks and downloads ratings; an editor also invites, pauses, closes, forgets, and downloads who the raters
-    are; an owner also reads the log. The first password of a study stays its owner's.
+    FOLDER is a study or, for all the studies of a host at once, the folder of studies that `relstudy admin host`
+    serves. A viewer looks and downloads ratings; an editor also invites, pauses, closes, erases, and downloads who the
+    raters are; an owner also reads the log. The first password of a study stays its owner's.
 
     \b
     Examples:
-      relstudy account my-study anna --invite --role editor
-      relstudy account my-study anna --role viewer
-      relstudy account my-study anna --remove
-      relstudy account my-study
+      relstudy admin account my-study anna --invite --role editor
+      relstudy admin account my-study anna --role viewer
+      relstudy admin account my-study anna --remove
+      relstudy admin account my-study
     """
     from relstudy.common.runtime.console import print_json, print_table
     from relstudy.studyapp.config.accounts import change_role, invite_account, read_accounts, remove_account

@@ -1,4 +1,4 @@
-"""relstudy archive: a study for a paper's reviewers and the next system, without its people."""
+"""relstudy admin archive: a study for a paper's reviewers and the next system, without its people."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def archive(folder: Path, options: ArchiveOptions, as_json: bool) -> None:
 
     \b
     Example:
-      relstudy archive my-study -o study.zip --author "Doe, Jane" --license CC-BY-4.0
+      relstudy admin archive my-study -o study.zip --author "Doe, Jane" --license CC-BY-4.0
     """
     from relstudy.common.runtime.console import print_json, say
     from relstudy.studyapp.archive.contents import make_archive, write_archive

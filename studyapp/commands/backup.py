@@ -1,4 +1,4 @@
-"""relstudy backup: a copy of a live database."""
+"""relstudy admin backup: a copy of a live database."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from relstudy.common.runtime.wording import count_of
 def backup(folder: Path, output: Path | None, yes: bool) -> None:
     """Copy a live database; nobody who is rating is held up. The copy is checked before it gets its name.
 
-    The copy is a SQLite file, whatever database the study uses. `relstudy restore` goes back to it; a copy over
+    The copy is a SQLite file, whatever database the study uses. `relstudy admin restore` goes back to it; a copy over
     study.db by hand would be undone, or damaged, by the -wal file beside it.
 
     \b
     Example:
-      relstudy backup my-study -o /mnt/safe/my-study.db
+      relstudy admin backup my-study -o /mnt/safe/my-study.db
     """
     import time
 

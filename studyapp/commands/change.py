@@ -1,4 +1,4 @@
-"""relstudy change: make edited files what is served."""
+"""relstudy admin change: make edited files what is served."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def change(folder: Path, yes: bool, dry_run: bool, as_json: bool) -> None:
 
     \b
     Example:
-      relstudy change my-study
+      relstudy admin change my-study
     """
     from dataclasses import asdict
 

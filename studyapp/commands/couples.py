@@ -1,4 +1,4 @@
-"""relstudy couples: choose couples of results to compare, with known probabilities."""
+"""relstudy sample couples: choose couples of results to compare, with known probabilities."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def couples(folder: Path, options: CouplesOptions, as_json: bool) -> None:
 
     \b
     Examples:
-      relstudy couples my-study --each 3
-      relstudy couples my-study --each 1 --lists 5
+      relstudy sample couples my-study --each 3
+      relstudy sample couples my-study --each 1 --lists 5
     """
     from relstudy.common.runtime.console import print_json, progress, say
     from relstudy.common.runtime.wording import count_of

@@ -1,4 +1,4 @@
-"""relstudy doctor: what is wrong with a study's folder, files and database, and what mends it."""
+"""relstudy admin doctor: what is wrong with a study's folder, files and database, and what mends it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def doctor(folder: Path, as_json: bool) -> None:
 
     \b
     Example:
-      relstudy doctor my-study
+      relstudy admin doctor my-study
     """
     from dataclasses import asdict
 

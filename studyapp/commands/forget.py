@@ -1,4 +1,4 @@
-"""relstudy forget: remove one person's data."""
+"""relstudy admin erase: remove one person's data."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def forget(folder: Path, rater: str | None, all_people: bool, yes: bool) -> None
 
     \b
     Examples:
-      relstudy forget my-study R7K2QXMB
-      relstudy forget my-study --all-people
+      relstudy admin erase my-study R7K2QXMB
+      relstudy admin erase my-study --all-people
     """
     if (rater is None) != all_people:
         raise click.UsageError("name one rater, or give --all-people.")
@@ -58,7 +58,7 @@ def forget(folder: Path, rater: str | None, all_people: bool, yes: bool) -> None
     if any(not trace.is_in_database for trace in left):
         say("These files are yours: nothing but you changes them.")
     if left:
-        say(f"relstudy doctor {quoted(folder)} says what is left.")
+        say(f"relstudy admin doctor {quoted(folder)} says what is left.")
     else:
         say("nothing of it is left in the database's files, or in copies in the study's folder")
     if not store.is_sqlite:

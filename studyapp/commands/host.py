@@ -1,4 +1,4 @@
-"""relstudy host: several studies on one port."""
+"""relstudy admin host: several studies on one port."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from relstudy.studyapp.web.options import ServerOptions
 
 @dataclass(frozen=True, kw_only=True)
 class HostOptions(CommandOptions):
-    """Options of `relstudy host` beside the server's."""
+    """Options of `relstudy admin host` beside the server's."""
 
     url: str = option("", "Public address of the host; a study's is URL/NAME.", shown="where it listens")
     set_up: bool = option(False, "Print a link with which studies are set up in the browser, as `relstudy start` does.")
@@ -36,8 +36,8 @@ def host(folders: tuple[Path, ...], server: ServerOptions, options: HostOptions)
 
     \b
     Examples:
-      relstudy host studies --url https://lab.example.org/studies --trusted-proxy 127.0.0.1
-      relstudy host studies --set-up
+      relstudy admin host studies --url https://lab.example.org/studies --trusted-proxy 127.0.0.1
+      relstudy admin host studies --set-up
       touch studies/colours/stopped
     """
     from relstudy.studyapp.web.admin.further import SetUp

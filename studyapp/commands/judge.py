@@ -148,7 +148,7 @@ class JudgeOptions(CommandOptions):
 def judge(folder: Path, options: JudgeOptions, as_json: bool) -> None:
     """Have the pairs of the study in FOLDER judged by a model, or by anything that gives scores.
 
-    Writes FOLDER/judges/NAME.csv for `relstudy score --judge` and `relstudy judge-check`. Nothing is sent anywhere
+    Writes FOLDER/judges/NAME.csv for `relstudy score --judge` and `relstudy judge check`. Nothing is sent anywhere
     but to --base-url. The key is that of the environment variable which study.toml names ([judges] key_variable).
     Asking may be stopped and taken up again: what was answered is in judges/NAME.jsonl. Asked which of two is better,
     its files are in FOLDER/couples (or lists): the answers, a row each, and grades as `relstudy preferences` makes
@@ -557,4 +557,4 @@ def _print(folder: Path, options: JudgeOptions, content: dict[str, Any]) -> None
         click.echo(f"Its answers to which of two is better are in {base / 'answers' / path.name}.")
         click.echo(f"People's: relstudy preferences {quoted(folder)}{of_lists} -o {base}")
         folder = base
-    click.echo(f"Is it any good, and for what: relstudy judge-check {quoted(folder)} --judge {name}{of_question}")
+    click.echo(f"Is it any good, and for what: relstudy judge check {quoted(folder)} --judge {name}{of_question}")

@@ -1,4 +1,4 @@
-"""relstudy lists: what each system returns for one query, with the judgments beside."""
+"""relstudy systems lists: what each system returns for one query, with the judgments beside."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ THUMBNAIL = 240
 
 @dataclass(frozen=True, kw_only=True)
 class ListsOptions(CommandOptions):
-    """Options of `relstudy lists`."""
+    """Options of `relstudy systems lists`."""
 
     top: int = option(10, "Results of each system.", at_least=1, at_most=200)
     output: Path | None = option(None, "Also write a page with the pictures and texts.", flags=("-o", "--out"))
@@ -42,7 +42,7 @@ def lists(folder: Path, query_id: str, options: ListsOptions, as_json: bool) -> 
 
     \b
     Example:
-      relstudy lists my-study pic0007 --top 5 -o lists.html
+      relstudy systems lists my-study pic0007 --top 5 -o lists.html
     """
     from dataclasses import asdict
 

@@ -1,4 +1,4 @@
-"""relstudy log: who did what with a study."""
+"""relstudy admin log: who did what with a study."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from relstudy.common.options.declaration import CommandOptions, option
 
 @dataclass(frozen=True, kw_only=True)
 class LogOptions(CommandOptions):
-    """Options of `relstudy log`."""
+    """Options of `relstudy admin log`."""
 
     entries: int = option(50, "Number of entries.", flags=("-n", "--entries"), at_least=1, at_most=1_000_000)
 
@@ -29,7 +29,7 @@ def log(folder: Path, options: LogOptions, as_json: bool) -> None:
 
     \b
     Example:
-      relstudy log my-study
+      relstudy admin log my-study
     """
     from dataclasses import asdict
 

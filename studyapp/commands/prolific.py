@@ -1,4 +1,4 @@
-"""relstudy prolific: submissions there beside raters here, places that are free again, bonuses."""
+"""relstudy admin prolific: submissions there beside raters here, places that are free again, bonuses."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ ADVICE = {
     "to_approve": "completed here, and wait for your approval",
     "paid_without": "approved there, and not completed here",
     "double": "with more than one submission",
-    "to_free": "returned or timed out there, and still hold a place here (relstudy prolific sync frees it)",
-    "to_take_back": "set aside here, though approved or waiting there (relstudy set-aside DIR RATER --back)",
+    "to_free": "returned or timed out there, and still hold a place here (relstudy admin prolific sync frees it)",
+    "to_take_back": "set aside here, though approved or waiting there (relstudy admin exclude DIR RATER --back)",
 }
 """Meaning of each list of a comparison, for people."""
 
@@ -41,8 +41,8 @@ def prolific() -> None:
 
     \b
     Examples:
-      relstudy prolific status my-study
-      relstudy prolific sync my-study
+      relstudy admin prolific status my-study
+      relstudy admin prolific sync my-study
     """
 
 
@@ -58,7 +58,7 @@ class AtProlific(CommandOptions):
 
 @dataclass(frozen=True, kw_only=True)
 class BonusOptions(CommandOptions):
-    """Options of `relstudy prolific bonus`."""
+    """Options of `relstudy admin prolific bonus`."""
 
     each: float = option(0.0, "For everybody who completed, such as 1.50.", at_least=0, at_most=1000)
     per_rating: float = option(0.0, "For each of their decided ratings.", at_least=0, at_most=100)
@@ -87,7 +87,7 @@ def status(folder: Path, at: AtProlific, as_json: bool) -> None:
 
     \b
     Example:
-      relstudy prolific status my-study
+      relstudy admin prolific status my-study
     """
     from relstudy.common.runtime.console import print_json
     from relstudy.studyapp.prolific.comparison import compare
@@ -110,7 +110,7 @@ def sync(folder: Path, at: AtProlific, as_json: bool) -> None:
 
     \b
     Example:
-      relstudy prolific sync my-study
+      relstudy admin prolific sync my-study
     """
     from relstudy.common.runtime.console import print_json
     from relstudy.studyapp.monitoring.audit_log import record_command
@@ -139,7 +139,7 @@ def bonus(folder: Path, at: AtProlific, options: BonusOptions, as_json: bool) ->
 
     \b
     Example:
-      relstudy prolific bonus my-study --each 0.50 --per-rating 0.02
+      relstudy admin prolific bonus my-study --each 0.50 --per-rating 0.02
     """
     from relstudy.common.runtime.console import print_json
     from relstudy.studyapp.config.secret import write_private

@@ -1,4 +1,4 @@
-"""relstudy restore: go back to a backup."""
+"""relstudy admin restore: go back to a backup."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ WORDS = {"forgotten": "were forgotten", "unnamed": "were made nameless", "withdr
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def restore(folder: Path, backup: Path, yes: bool, as_json: bool) -> None:
-    """Put BACKUP, as `relstudy backup` wrote it, in the place of the study's database.
+    """Put BACKUP, as `relstudy admin backup` wrote it, in the place of the study's database.
 
     The backup is checked first; it must be of this study. Who was forgotten or has withdrawn since stays so, and is
     named. What the database holds now is kept beside it as before-restore-TIME.db. Refused while a server runs.
 
     \b
     Example:
-      relstudy restore my-study /mnt/safe/my-study.db
+      relstudy admin restore my-study /mnt/safe/my-study.db
     """
     from relstudy.common.runtime.console import print_json, say
     from relstudy.common.runtime.errors import RelstudyError

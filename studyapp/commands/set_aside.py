@@ -1,4 +1,4 @@
-"""relstudy set-aside: a rater's ratings do not count for now, and their places go to others."""
+"""relstudy admin exclude: a rater's ratings do not count for now, and their places go to others."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ def set_aside(folder: Path, rater: str, back: bool, as_json: bool) -> None:
     """Set a rater aside: their ratings are kept and marked, and their unique pairs go to others.
 
     Whoever is at work gets the last page, with the way back of the outcome `set_aside`. `relstudy calibrate` leaves
-    their ratings out unless given --with-set-aside. `relstudy forget` is for good, and this is not.
+    their ratings out unless given --with-set-aside. `relstudy admin erase` is for good, and this is not.
 
     \b
     Examples:
-      relstudy set-aside my-study R7K2QXMB
-      relstudy set-aside my-study R7K2QXMB --back
+      relstudy admin exclude my-study R7K2QXMB
+      relstudy admin exclude my-study R7K2QXMB --back
     """
     from relstudy.common.runtime.console import print_json
     from relstudy.common.runtime.wording import quoted

@@ -27,7 +27,7 @@ def start(folder: Path, server: ServerOptions, options: StartOptions) -> None:
     """Set up studies in the browser, and serve those in FOLDER (studies, unless you name one).
 
     Upload a table of results or answers, see what it was taken for, and open the study: the pages do what `relstudy
-    ask` does, and serve the study as `relstudy host` does. Only who has the printed link can set up studies.
+    ask` does, and serve the study as `relstudy admin host` does. Only who has the printed link can set up studies.
 
     \b
     Example:

@@ -1,4 +1,4 @@
-"""relstudy token: what programs show to ask a running study."""
+"""relstudy admin token: what programs show to ask a running study."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from relstudy.studyapp.config.accounts import Role
 
 @dataclass(frozen=True, kw_only=True)
 class TokenOptions(CommandOptions):
-    """Options of `relstudy token`."""
+    """Options of `relstudy admin token`."""
 
     make: bool = option(False, "Make the token NAME, and print it, once; one of that name ends.")
     role: Role = option("viewer", "What the token may read or change.")
@@ -34,9 +34,9 @@ def token(folder: Path, name: str, options: TokenOptions, as_json: bool) -> None
 
     \b
     Examples:
-      relstudy token my-study nightly --make
-      relstudy token my-study nightly --remove
-      relstudy token my-study
+      relstudy admin token my-study nightly --make
+      relstudy admin token my-study nightly --remove
+      relstudy admin token my-study
     """
     from relstudy.common.runtime.console import print_json, print_table
     from relstudy.studyapp.commands.opening import store_of_log

@@ -133,7 +133,7 @@ def checked_copy(backup: Path, folder: Path) -> Iterator[tuple[Path, BackupConte
 
     Parameters
     ----------
-    backup : a SQLite file as `relstudy backup` writes it; with a -wal beside it, what that holds is taken too
+    backup : a SQLite file as `relstudy admin backup` writes it; with a -wal beside it, what that holds is taken too
 
     Raises
     ------

@@ -47,8 +47,8 @@ def require_own_wal(database: Path) -> None:
     elif not has_own_wal(database):
         raise RelstudyError(
             f"{database}-wal is not of the {database.name} beside it, which was copied there by hand, and would undo "
-            f"or spoil it: `relstudy restore {quoted(database.parent)} BACKUP` puts a backup in its place; or move "
-            f"{database.name}-wal away, and {database.name} is used as it is"
+            f"or spoil it: `relstudy admin restore {quoted(database.parent)} BACKUP` puts a backup in its place; or "
+            f"move {database.name}-wal away, and {database.name} is used as it is"
         )
 
 
@@ -70,7 +70,7 @@ def require_sound(database: Path) -> None:
     if answer != "ok":
         raise RelstudyError(
             f"{database} is damaged, or {database.name}-wal is not of it ({' '.join(answer.split())}): if one of them "
-            f"was copied there by hand, put the other back beside it; else `relstudy restore "
+            f"was copied there by hand, put the other back beside it; else `relstudy admin restore "
             f"{quoted(database.parent)} BACKUP`"
         )
 

@@ -215,11 +215,11 @@ def _couples(folder: Path, names: tuple[str, ...], seed: int, show: Stages) -> N
     """Couples to be compared side by side, and, where there are two systems, of their lists."""
     arguments = [str(folder), "--systems", ",".join(names), "--seed", str(seed), "--each"]
     ways = [["3"], *([["1", "--lists", "3"]] if len(names) > 1 else [])]
-    command = "; ".join(" ".join(["relstudy couples", *arguments, *way]) for way in ways)
+    command = "; ".join(" ".join(["relstudy sample couples", *arguments, *way]) for way in ways)
     with show.stage("Choose couples", command=command, units=len(ways)) as stage:
         drawn = []
         for way in ways:
-            drawn.append(run_command("couples", *arguments, *way, show=show)["couples"])
+            drawn.append(run_command("sample couples", *arguments, *way, show=show)["couples"])
             stage.advance(1)
         stage.outcome = " and ".join(
             f"{many} of {what}" for many, what in zip(drawn, ("results", "lists"), strict=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 import io
 import json
 import os
@@ -13,9 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, TextIO
 
+import click
+
 from relstudy.common.runtime.console import say
 from relstudy.common.runtime.terminal import for_bars
-from relstudy.studyapp.cli import COMMANDS
+from relstudy.studyapp.cli import main
 
 
 @dataclass
@@ -128,8 +129,8 @@ def run_command(name: str, *arguments: str, show: Stages | None = None) -> Any:
 
     Its notes go to the demo's log; its progress bars are let through.
     """
-    module, _, attribute = COMMANDS[name][0].partition(":")
-    command = getattr(importlib.import_module(module), attribute)
+    command = main.get_command(click.Context(main), name)
+    assert command is not None, name
     output, notes = io.StringIO(), BarsOnly(sys.stderr)
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(notes):
         command.main(args=[*arguments, "--json"], prog_name=f"relstudy {name}", standalone_mode=False)

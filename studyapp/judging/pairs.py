@@ -72,7 +72,7 @@ def couples_to_judge(folder: Path, lists: Iterable[str], of_lists: bool) -> pd.D
     couples = read_pairs(folder / "pairs.csv", couples=True)
     chosen = couples[couples["result_id"].isin(list(lists)) == of_lists].reset_index(drop=True)
     if chosen.empty:
-        command = f"relstudy couples {quoted(folder)}{' --lists 5' * of_lists}"
+        command = f"relstudy sample couples {quoted(folder)}{' --lists 5' * of_lists}"
         raise RelstudyError(f"{folder / 'pairs.csv'}: it holds no such couples; `{command}` draws them")
     return chosen
 

@@ -160,11 +160,13 @@ def _database(folder: Path, study: Study, store: Store) -> Iterator[Finding]:
         with store.write():
             pass
     except RelstudyError as error:
-        yield Finding("database", "wrong", str(error), f"relstudy restore {quoted(folder)} BACKUP")
+        yield Finding("database", "wrong", str(error), f"relstudy admin restore {quoted(folder)} BACKUP")
         return
     except (*DATABASE_ERRORS, sqlite3.DatabaseError) as error:
         words = f"{store.shown}: {getattr(error, 'orig', error)}"
-        yield Finding("database", "wrong", words, f"start the database, or relstudy restore {quoted(folder)} BACKUP")
+        yield Finding(
+            "database", "wrong", words, f"start the database, or relstudy admin restore {quoted(folder)} BACKUP"
+        )
         return
     yield Finding("database", "ok", f"{store.shown} is whole and can be written to")
     yield from _over(folder, study, store)
@@ -197,7 +199,7 @@ def _retention(folder: Path, study: Study, store: Store) -> Iterator[Finding]:
     with store.read() as connection:
         overdue = list(retention_notes(connection, study, folder))
     for sentence in overdue:
-        mend = f"relstudy status {quoted(folder)} --close, then relstudy forget {quoted(folder)} --all-people"
+        mend = f"relstudy status {quoted(folder)} --close, then relstudy admin erase {quoted(folder)} --all-people"
         yield Finding("people", "wrong", sentence, mend)
     if not overdue:
         yield Finding("people", "ok", f"who raters are may be kept until {study.keep_until}, or is forgotten")
@@ -244,4 +246,6 @@ def _files(folder: Path, store: Store) -> Iterator[Finding]:
         yield Finding("files", "ok", "they say what is served")
     else:
         words = "; ".join(changes.sentences()) or "nothing that raters see"
-        yield Finding("files", "mind", f"they are not what is served: {words}", f"relstudy change {quoted(folder)}")
+        yield Finding(
+            "files", "mind", f"they are not what is served: {words}", f"relstudy admin change {quoted(folder)}"
+        )

@@ -195,7 +195,7 @@ class JudgeRoundOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class CouplesOptions(CommandOptions):
-    """Options of `relstudy couples`."""
+    """Options of `relstudy sample couples`."""
 
     each: int = option(3, "Couples of each query.", at_least=1, at_most=1000)
     depth: int = option(10, "Couples are of these first results of each system.", at_least=2, at_most=200)

@@ -1,4 +1,4 @@
-"""The options of a server, the same for `relstudy serve` and `relstudy host`."""
+"""The options of a server, the same for `relstudy serve` and `relstudy admin host`."""
 
 from __future__ import annotations
 

@@ -42,7 +42,8 @@ def take_over(folder: Path) -> Study:
         if changes.takes:
             raise RelstudyError(
                 f"{folder}: the study's files are not what is served, and to change to them takes something away: "
-                f"{'; '.join(changes.sentences())}. `relstudy change {quoted(folder)}` does it, or put the files back"
+                f"{'; '.join(changes.sentences())}. `relstudy admin change {quoted(folder)}` does it, or put the "
+                "files back"
             )
     finally:
         store.dispose()

@@ -23,6 +23,7 @@ from nbclient import NotebookClient
 
 import relstudy as rs
 from relstudy.studyapp.cli import main
+from tests.commands import command_named
 from tests.docs.strangers import FILES
 from tests.places import ROOT
 
@@ -162,17 +163,10 @@ def test_the_notebook_runs_and_keeps_no_output() -> None:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_every_command_on_the_page_exists_with_its_options(page: str) -> None:
-    context = click.Context(main)
     for words in commands(page):
-        command: click.Command | None = main
-        for word in words[1:]:
-            if not isinstance(command, click.Group):
-                break
-            command = command.get_command(context, word)
-            assert command is not None, " ".join(words)
-        assert command is not None
+        command = command_named(words[1:])
         options = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
-        options |= set(command.get_help_option_names(click.Context(command, parent=context))) | {"--help", "-h"}
+        options |= set(command.get_help_option_names(click.Context(command))) | {"--help", "-h"}
         used = {re.split("=", word)[0] for word in words if re.match(r"--?[a-z]", word)}
         assert used <= options, f"{' '.join(words)}: unknown {used - options}"
 

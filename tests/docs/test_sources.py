@@ -12,7 +12,6 @@ import re
 from functools import cache
 from pathlib import Path
 
-import click
 import pytest
 
 from relstudy.analysis.report.paper.page import paper_page
@@ -20,8 +19,8 @@ from relstudy.analysis.report.paper.reading import paper_study
 from relstudy.analysis.report.rendering import html_of
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.study_run import read_study_folder, score_study
-from relstudy.studyapp.cli import main
 from tests.analysis.report.pages import quietly, tables_of
+from tests.commands import command_named
 from tests.places import EXAMPLE, ROOT
 
 PAGE = (ROOT / "docs" / "evidence" / "sources.md").read_text(encoding="utf-8")
@@ -93,17 +92,6 @@ def asserts(source: str) -> bool:
         ):
             return True
     return False
-
-
-def command_named(words: list[str]) -> click.Command:
-    """The command of `relstudy ...` without its options."""
-    found: click.Command = main
-    for word in words:
-        assert isinstance(found, click.Group), word
-        inner = found.get_command(click.Context(found), word)
-        assert inner is not None, word
-        found = inner
-    return found
 
 
 def test_every_item_has_five_cells_and_a_state() -> None:

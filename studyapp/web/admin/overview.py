@@ -103,7 +103,7 @@ def _gain() -> Gain | None:
     try:
         gain = ExpectedGain.of_last_round(site.study.folder)
     except RelstudyError:
-        return None  # the page says less; `relstudy doctor` reads the design
+        return None  # the page says less; `relstudy admin doctor` reads the design
     if gain is None:
         return None
     rows = tuple((each.system, *map(number, (each.now, each.as_before, each.expected))) for each in gain.widths)

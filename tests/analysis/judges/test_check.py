@@ -1,4 +1,4 @@
-"""relstudy judge-check: people are the measure of a judge."""
+"""relstudy judge check: people are the measure of a judge."""
 
 from __future__ import annotations
 

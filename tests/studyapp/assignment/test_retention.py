@@ -43,7 +43,7 @@ def test_all_people_are_forgotten_and_every_rating_stays(make_local: Callable[..
     browser, study = rated(made), Study.load(made.folder)
     link = invite(made.store, study, 1)[0].path
     before = ratings_table(made.store, study)
-    command = f"relstudy forget {made.folder} --all-people"
+    command = f"relstudy admin erase {made.folder} --all-people"
     assert command in relstudy("status", made.folder).stdout
     assert relstudy("doctor", made.folder).exit_code == 1 and command in relstudy("doctor", made.folder).stdout
     refused = relstudy("forget", made.folder, "--all-people", "--yes")
@@ -83,7 +83,7 @@ def test_it_is_said_from_the_day_after_in_utc(
         notes
         == [
             "what says who 1 rater is was to be kept until 2030-06-30, which has passed; "
-            "`relstudy forget 'my study' --all-people` takes it out of the database"
+            "`relstudy admin erase 'my study' --all-people` takes it out of the database"
         ]
         * says
     )

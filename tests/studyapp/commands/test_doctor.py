@@ -1,4 +1,4 @@
-"""relstudy doctor names what is wrong, and the command that mends it."""
+"""relstudy admin doctor names what is wrong, and the command that mends it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_what_is_wrong_is_named_with_what_mends_it(
         f"-> chmod 600 {made.folder / 'secret.key'}",
         "wrong  disk: 0.0 GB free",
         "mind   files: they are not what is served: 1 pair leaves the study (p7-3)",
-        f"-> relstudy change {made.folder}",
+        f"-> relstudy admin change {made.folder}",
     ):
         assert line in done.stdout, done.stdout
     pairs.write_text("pair_id,query_id,result_id\nx,q0,nobody\n")

@@ -150,7 +150,7 @@ def test_a_backup_that_is_served_is_no_backup_any_more_also_when_it_falls(tmp_pa
 
 
 def test_a_copy_by_hand_is_refused_where_the_log_makes_no_whole_database_of_it(tmp_path: Path) -> None:
-    """Not one that `relstudy backup` has made. Where the log makes the newest database of it, nothing is lost."""
+    """Not one that `relstudy admin backup` has made. Where the log makes the newest database of it, nothing is lost."""
     folder = write_study(tmp_path / "s", base_queries=20)
     store = Store.of_study(folder)
     prepare(folder, store)

@@ -151,7 +151,7 @@ def test_studies_are_added_stopped_and_replaced_while_the_host_runs(
     studies.let_go()
     assert visitor.get("/late/").text and visitor.status == 404
     with nobody_serves(folder, Store.of_study(folder)):
-        pass  # as `relstudy restore` asks
+        pass  # as `relstudy admin restore` asks
     (folder / "stopped").unlink()
     visitor.get("/late/")
     assert visitor.address == "/late/rate/1", "who had begun goes on"

@@ -1,4 +1,4 @@
-"""A study's tables in one zip file, as `relstudy archive` and `relstudy calibrate -o x.study.zip` write them.
+"""A study's tables in one zip file, as `relstudy admin archive` and `relstudy calibrate -o x.study.zip` write them.
 
 A zip is unpacked with care; a folder is what it is.
 """
@@ -40,7 +40,7 @@ def in_archive(path: str | os.PathLike[str], name: str) -> str:
 
     Parameters
     ----------
-    path : a zip file or folder that `relstudy archive` wrote, or a file of another kind
+    path : a zip file or folder that `relstudy admin archive` wrote, or a file of another kind
     name : one of TABLES
 
     Raises
@@ -53,7 +53,7 @@ def in_archive(path: str | os.PathLike[str], name: str) -> str:
         return os.fspath(path)
     folder = given if given.is_dir() else _unpacked(given.resolve(), given.stat().st_mtime_ns, given.stat().st_size)
     if not (folder / name).is_file():
-        made_by = "relstudy calibrate" if name == "judgments.csv" else "relstudy archive"
+        made_by = "relstudy calibrate" if name == "judgments.csv" else "relstudy admin archive"
         raise RelstudyError(f"{given}: there is no {name} in it; `{made_by}` writes it")
     return str(folder / name)
 
@@ -98,7 +98,9 @@ def _unpacked(path: Path, changed: int, size: int) -> Path:
             entries = [entry for entry in archive.infolist() if entry.filename in TABLES]
             names = [entry.filename for entry in entries]
             if len(set(names)) < len(names):
-                raise RelstudyError(f"{path}: a file appears in it twice; it is not an archive of `relstudy archive`")
+                raise RelstudyError(
+                    f"{path}: a file appears in it twice; it is not an archive of `relstudy admin archive`"
+                )
             for entry in entries:
                 _copy(archive, entry, folder / entry.filename)
     except (OSError, *DAMAGED_ZIP) as error:
