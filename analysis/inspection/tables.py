@@ -37,7 +37,7 @@ from relstudy.analysis.inspection.columns import (
 )
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.analysis.inspection.preferences import couple_of, preferences_of
-from relstudy.analysis.inspection.tools import inspect_choices, inspect_export, tool_of
+from relstudy.analysis.inspection.tools import inspect_choices, inspect_export
 from relstudy.analysis.inspection.unnamed import inspect_unnamed
 from relstudy.calibration.tables.rating_rows import alike_note
 from relstudy.common.options.option_wording import list_entry
@@ -47,6 +47,7 @@ from relstudy.common.tables.column_names import plain_name, under_own_names
 from relstudy.common.tables.formats.file_kind import file_part
 from relstudy.common.tables.formats.json_records import NO, YES
 from relstudy.common.tables.formats.table_files import read_table
+from relstudy.common.tables.formats.tools import BEIR, tool_of
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.logged_cells import a_row_an_entry, read_cells, without_lists
 from relstudy.common.tables.meaning.results_columns import is_results, known_columns, may_be_results
@@ -80,7 +81,8 @@ WITHOUT_REPEATS = "TABLE_WITHOUT_REPEATS"
 
 def inspect_table(table: Checked) -> Inspection:
     """The inspection of a table, whose cells are text, under the names of the file."""
-    inspection = _inspected(table, table.tool or tool_of({str(name).casefold() for name in table.frame}))
+    known = tool_of({str(name).casefold() for name in table.frame})
+    inspection = _inspected(table, table.tool or (known.name if known else ""))
     return replace(_asked_of_totals(table, inspection), notes=(*table.notes, *inspection.notes))
 
 
@@ -282,7 +284,7 @@ def _readings(table: Checked, roles: dict[str, str], tool: str) -> list[Inspecti
         return _readings_by_rater(table, roles, tool, answers)
     family = [] if grade is None else next((each for each in siblings(frame).values() if grade in each), [])
     people = _panel(frame, [name for name in answers if PEOPLE.search(name) or name in family])
-    strong = grade is not None and (underscored(grade) not in WEAK or tool == "BEIR") and grade not in people
+    strong = grade is not None and (underscored(grade) not in WEAK or tool == BEIR.name) and grade not in people
     if strong:
         judged = _judgments(table, roles, tool)
         if people:

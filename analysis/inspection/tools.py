@@ -28,6 +28,7 @@ from relstudy.common.runtime.wording import count_of, listed_some
 from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.formats.json_records import FLATTENED, NO, YES
 from relstudy.common.tables.formats.survey_exports import answered
+from relstudy.common.tables.formats.tools import ARGILLA, LABEL_STUDIO, POTATO, PROLIFIC, QUEPID, TOOLS, Tool
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.reading import Reading
 from relstudy.common.tables.meaning.wide_to_long import items_in_wording
@@ -45,55 +46,28 @@ CROWDS = {
     "Toloka": ("input:", "output:", "assignment:worker_id", "assignment:status", "assignments"),
 }
 """How names begin of what was shown and of what was chosen, the columns of workers and states, and what a file is."""
+SURVEYS = {tool.name: tool for tool in TOOLS if tool.person}
+"""Tools that write one row a person."""
 NO_QUESTION = r"_DO(_|$)|_TEXT$|_(First Click|Last Click|Page Submit|Click Count)$"
 """Names of columns that say how a question was shown or how long it took."""
-
-
-def tool_of(names: set[str]) -> str:
-    """Whose export a table is, by its columns in lower case; "" where that is not known."""
-    if {"participant id", "submission id"} <= names or {"participant id", "completion code"} <= names:
-        return "Prolific"
-    if {"responseid", "finished"} <= names:
-        return "Qualtrics"
-    if {"assignmentid", "workerid"} <= names:
-        return "MTurk"
-    if {"assignment:worker_id", "assignment:assignment_id"} <= names:
-        return "Toloka"
-    if {"_worker_id", "_unit_id"} <= names:
-        return "Appen"
-    if {"annotation_id", "annotator"} <= names:
-        return "Label Studio"
-    if "instance_id" in names and names & {"user", "user_id"}:
-        return "Potato"
-    if {"query", "docid"} <= names and names & {"rating", "rank"} and not names & {"qid", "score"}:
-        return "Quepid"
-    if names == {"query-id", "corpus-id", "score"}:
-        return "BEIR"
-    if {"submitdate", "lastpage"} <= names or {"date submitted", "last page"} <= names:
-        return "LimeSurvey"
-    if any(name.endswith(f"{FLATTENED}.users") for name in names):
-        return "Argilla"
-    return ""
 
 
 def inspect_export(table: Checked, tool: str) -> Inspection | None:
     """The inspection of a tool's export; None where it is a table like any other."""
     names = {str(name).casefold() for name in table.frame}
-    if tool == "Prolific":
+    if not tool and {"query", "docid"} <= names and not names & QUEPID.lacking:
+        return _quepid_book(table)
+    if tool == PROLIFIC.name:
         return _prolific(table)
     if tool in SURVEYS:
-        return _survey(table, tool)
+        return _survey(table, SURVEYS[tool])
     if tool in CROWDS:
         return _crowd(table, tool)
-    if tool == "Quepid" and "rating" not in names and "rank" in names:
+    if tool == QUEPID.name and "rating" not in names and "rank" in names:
         return _quepid_snapshot(table)
-    if {"query", "docid"} <= names and not (tool or names & {"qid", "score"}):
-        return _quepid_book(table)
-    if any(name.endswith(f"{FLATTENED}.users") for name in names):
+    if ARGILLA.wrote(names):
         return _flattened(table)
-    if tool in ("Label Studio", "Potato", "Argilla"):
-        return _annotations(table, tool)
-    return None
+    return _annotations(table, tool) if tool in (LABEL_STUDIO.name, POTATO.name, ARGILLA.name) else None
 
 
 def _annotations(table: Checked, tool: str) -> Inspection | None:
@@ -294,29 +268,25 @@ def _prolific(table: Checked) -> Inspection:
     )  # fmt: skip
 
 
-SURVEYS = {"Qualtrics": ("responseid",), "LimeSurvey": ("id", "response id")}
-"""Survey tools, and what each calls the column of one person's id."""
-
-
-def _survey(table: Checked, tool: str) -> Inspection:
+def _survey(table: Checked, tool: Tool) -> Inspection:
     """One row a response; loop-and-merge columns (1_Q3), the rows of a matrix (Q5_1) or of an array (G1[lamp]) are one
     item each."""
     read = answered(table)
     left_out = read.notes[len(table.notes) :]
     questions = sorted(_questions_of_items(read.frame).values(), key=len, reverse=True)
     if not questions:
-        sentence = f"an export of {tool} with {count_of(len(read.frame), 'response')}"
+        sentence = f"an export of {tool.name} with {count_of(len(read.frame), 'response')}"
         note = "no question was asked of several items, so there are no ratings to read"
-        return Inspection(table.file, tool, sentence, (), (*left_out, note))
+        return Inspection(table.file, tool.name, sentence, (), (*left_out, note))
     readings = [_question(read, tool, items) for items in questions]
-    what = f"an export of {tool} with {len(readings)} questions on several items"
+    what = f"an export of {tool.name} with {len(readings)} questions on several items"
     return Inspection.of_several(table.file, readings, what, left_out)
 
 
-def _question(table: Checked, tool: str, items: list[str]) -> Inspection:
+def _question(table: Checked, tool: Tool, items: list[str]) -> Inspection:
     """The ratings that one question gives, which was asked of several items."""
     frame = table.frame
-    response = str(column_called(frame, *SURVEYS[tool]))
+    response = str(column_called(frame, *tool.person))
     roles = {"rater_id": response}
     answers = answers_of_columns(frame, items)
     assert answers is not None
@@ -330,8 +300,8 @@ def _question(table: Checked, tool: str, items: list[str]) -> Inspection:
     command = calibrate_command(table, roles, answers, () if set(items) == set(worded) else items)
     inspection = Inspection(
         table.file,
-        tool,
-        f"an export of {tool}: {count_of(answers.count, 'rating')} of {count_of(len(items), 'item')} by "
+        tool.name,
+        f"an export of {tool.name}: {count_of(answers.count, 'rating')} of {count_of(len(items), 'item')} by "
         f"{count_of(len(frame), 'person', 'people')}",
         columns,
         (

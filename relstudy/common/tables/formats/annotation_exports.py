@@ -21,6 +21,7 @@ from relstudy.common.tables.formats.json_records import (
     objects,
     unwrapped,
 )
+from relstudy.common.tables.formats.tools import ARGILLA, LABEL_STUDIO, POTATO
 
 
 def exported(content: Any) -> Records | None:
@@ -32,11 +33,11 @@ def exported(content: Any) -> Records | None:
     keys = set(rows[0])
     if "annotations" in keys and isinstance(rows[0]["annotations"], list):
         return _label_studio(rows)
-    if {"annotation_id", "annotator"} <= keys:
+    if LABEL_STUDIO.wrote(keys):
         return Records("Label Studio", [{name: unwrapped(value) for name, value in row.items()} for row in rows])
-    if {"instance_id", "user_id", "labels"} <= keys:
+    if POTATO.wrote(keys) and {"user_id", "labels"} <= keys:
         return Records("Potato", [_potato_row(row["user_id"], row["instance_id"], row["labels"]) for row in rows])
-    if "responses" in keys or any(name.endswith(f"{FLATTENED}.users") for name in keys) or _questions(rows):
+    if "responses" in keys or ARGILLA.wrote(keys) or _questions(rows):
         return _argilla(rows)
     if {"_input_hash", "answer"} <= keys:
         return _prodigy(rows)

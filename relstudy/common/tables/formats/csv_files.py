@@ -25,6 +25,7 @@ from relstudy.common.runtime.wording import count_of, listed
 from relstudy.common.tables.checked_table import Checked, refuse_many_columns
 from relstudy.common.tables.column_names import plain_name
 from relstudy.common.tables.formats.json_records import cell_text, unwrapped
+from relstudy.common.tables.formats.tools import LABEL_STUDIO
 from relstudy.common.tables.number_texts import (
     COMMA_THOUSANDS,
     DECIMAL_COMMA,
@@ -465,7 +466,7 @@ def _tidied(table: Checked) -> Checked:
             count = int(unrated.sum())
             note = f"{count} quer{'ies' if count > 1 else 'y'} without any rating, as Quepid writes them: passed over"
             return _kept(table, ~unrated, note)
-    if {"annotation_id", "annotator"} <= names or "Answer.taskAnswers" in names:
+    if LABEL_STUDIO.wrote(names) or "Answer.taskAnswers" in names:
         _unwrap(table)
     return table
 

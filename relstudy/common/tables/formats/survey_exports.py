@@ -15,6 +15,7 @@ from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of
 from relstudy.common.tables.checked_table import Checked, stripped
+from relstudy.common.tables.formats.tools import tool_of
 
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,
@@ -101,40 +102,6 @@ def chosen(table: Checked, stated: Sequence[Condition]) -> Checked:
     return fewer
 
 
-TRIALS = ("1", "2", "9", "17")
-"""Status of survey previews and tests, in a Qualtrics export of numbers."""
-
-
-def _is_trial(texts: pd.Series) -> pd.Series:
-    return texts.str.contains("preview|test|pretest|debug|admin") | texts.isin(TRIALS)
-
-
-def _is_unfinished(texts: pd.Series) -> pd.Series:
-    return texts.isin(["false", "0", "no"])
-
-
-def _is_true(texts: pd.Series) -> pd.Series:
-    return texts.isin(["true", "1", "yes"])
-
-
-def _is_empty(texts: pd.Series) -> pd.Series:
-    return texts == ""
-
-
-MARKS: tuple[tuple[frozenset[str], str, Callable[[pd.Series], pd.Series], str], ...] = (
-    (frozenset({"responseid", "finished"}), "status", _is_trial, "by way of trial"),
-    (frozenset({"responseid", "finished"}), "distributionchannel", _is_trial, "by way of trial"),
-    (frozenset({"responseid", "finished"}), "finished", _is_unfinished, "not finished"),
-    (frozenset({"submitdate", "lastpage"}), "submitdate", _is_empty, "not finished"),
-    (frozenset({"date submitted", "last page"}), "date submitted", _is_empty, "not finished"),
-    (frozenset({"case", "questnnr", "mode"}), "mode", _is_trial, "by way of trial"),
-    (frozenset({"case", "questnnr", "mode"}), "finished", _is_unfinished, "not finished"),
-    (frozenset({"_worker_id", "_unit_id"}), "_golden", _is_true, "to test questions"),
-    (frozenset({"_worker_id", "_unit_id"}), "_tainted", _is_true, "thrown out by the vendor"),
-)
-"""Columns by which an export is known (Qualtrics, LimeSurvey, SoSci Survey, Appen), and one that marks a row."""
-
-
 def answered(table: Checked, keep: Collection[str] = ()) -> Checked:
     """The table without rows that its survey tool marks as trials or unfinished; its notes count them.
 
@@ -153,17 +120,19 @@ def answered(table: Checked, keep: Collection[str] = ()) -> Checked:
     plain = {str(name).casefold().strip(): str(name) for name in table.frame}
     left = np.zeros(len(table.frame), dtype=bool)
     notes = []
-    for known_by, mark, is_none, what in MARKS:
-        if not known_by <= set(plain) or mark not in plain or plain[mark] in keep:
+    tool = tool_of(plain)
+    for mark in tool.marks if tool else ():
+        if mark.column not in plain or plain[mark.column] in keep:
             continue
-        column = table.frame[plain[mark]]
-        marked = is_none(stripped(column).str.casefold()).to_numpy(dtype=bool) & ~left
+        name = plain[mark.column]
+        column = table.frame[name]
+        marked = mark.is_none(stripped(column).str.casefold()).to_numpy(dtype=bool) & ~left
         if marked.any():
             left |= marked
             example = str(column[marked].iloc[0])
-            way = table.words.where(f"{plain[mark]}=={example}")
+            way = table.words.where(f"{name}=={example}")
             number = count_of(int(marked.sum()), "response")
-            notes.append(f"{number} {what} ({plain[mark]}) left out; {way} takes such alone")
+            notes.append(f"{number} {mark.what} ({name}) left out; {way} takes such alone")
     if not notes:
         return table
     if left.all():
