@@ -92,7 +92,7 @@ def splines() -> None:
 
 def bayes(with_pymc: bool) -> None:
     from relstudy.mapping.changepoint.mapping import BayesMapping
-    from relstudy.mapping.changepoint.ogive.mapping import OgiveMapping
+    from relstudy.mapping.paper.ogive.mapping import OgiveMapping
 
     x, y, _ = pairs(20_000)
     exact = seconds(lambda: BayesMapping(scale=(1, 5)).fit(x, y))

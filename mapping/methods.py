@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal, get_args
 
+from relstudy.common.runtime.by_name import load
 from relstudy.common.runtime.errors import RelstudyError
 
 Compared = Literal["isotonic", "bagged", "correlation", "bayes"]
@@ -24,6 +25,22 @@ ENGINES = {"exact": "bayes", "sampler": "bayes-sampler", "pymc": "bayes-pymc"}
 """Engine of the Bayesian fit -> the method of that name."""
 
 BOOTSTRAP_PROGRAMS = 25  # samples where each needs an optimiser
+BAYES = "relstudy.mapping.changepoint.mapping:BayesMapping"
+PLACES: dict[str, tuple[str, dict[str, Any]]] = {
+    "isotonic": ("relstudy.mapping.least_squares.isotonic:IsotonicMapping", {}),
+    "bagged": ("relstudy.mapping.least_squares.isotonic:BaggedMapping", {}),
+    "correlation": ("relstudy.mapping.correlation.mapping:CorrelationMapping", {}),
+    "bayes": (BAYES, {}),
+    "bayes-conjugate": (BAYES, {"prior": "conjugate"}),
+    "bayes-sampler": (BAYES, {"engine": "sampler"}),
+    "bayes-pymc": (BAYES, {"engine": "pymc"}),
+    "quadratic": ("relstudy.mapping.paper.quadratic:QuadraticMapping", {}),
+    "quadratic-bagged": ("relstudy.mapping.paper.quadratic:QuadraticMapping", {"bagged": BOOTSTRAP_PROGRAMS}),
+    "local": ("relstudy.mapping.paper.local_search:LocalCorrelationMapping", {}),
+    "local-bagged": ("relstudy.mapping.paper.local_search:LocalCorrelationMapping", {"bagged": BOOTSTRAP_PROGRAMS}),
+    "ogive": ("relstudy.mapping.paper.ogive.mapping:OgiveMapping", {}),
+}
+"""Where each method's estimator is, and what makes the method of it."""
 
 
 def make_mapping(method: str, seed: int = 0, **parameters: Any) -> Any:
@@ -35,34 +52,8 @@ def make_mapping(method: str, seed: int = 0, **parameters: Any) -> Any:
     [3.0]
     """
     method = OTHER_NAMES.get(method, method)
-    name, _, variant = method.partition("-")
     if method not in EVERY_METHOD:
         raise RelstudyError(f"there is no mapping method {method!r}; there are: {', '.join((*EVERY_METHOD, BEST))}")
-    if name == "isotonic":
-        from relstudy.mapping.least_squares.isotonic import IsotonicMapping
-
-        return IsotonicMapping(**parameters)
-    if name == "bagged":
-        from relstudy.mapping.least_squares.isotonic import BaggedMapping
-
-        return BaggedMapping(seed=seed, **parameters)
-    if name == "correlation":
-        from relstudy.mapping.correlation.mapping import CorrelationMapping
-
-        return CorrelationMapping(seed=seed, **parameters)
-    if name == "quadratic":
-        from relstudy.mapping.least_squares.quadratic import QuadraticMapping
-
-        return QuadraticMapping(seed=seed, **({"bagged": BOOTSTRAP_PROGRAMS} if variant else {}) | parameters)
-    if name == "local":
-        from relstudy.mapping.correlation.local_search import LocalCorrelationMapping
-
-        return LocalCorrelationMapping(seed=seed, **({"bagged": BOOTSTRAP_PROGRAMS} if variant else {}) | parameters)
-    if name == "ogive":
-        from relstudy.mapping.changepoint.ogive.mapping import OgiveMapping
-
-        return OgiveMapping(seed=seed, **parameters)
-    from relstudy.mapping.changepoint.mapping import BayesMapping
-
-    variants: dict[str, dict[str, Any]] = {"": {}, "conjugate": {"prior": "conjugate"}}
-    return BayesMapping(seed=seed, **variants.get(variant, {"engine": variant}) | parameters)
+    place, own = PLACES[method]
+    seeded = {} if method == "isotonic" else {"seed": seed}  # which draws nothing
+    return load(place)(**seeded, **own | parameters)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import atexit
 import errno
 import gc
-import importlib
 import sys
 from typing import Any
 
 import click
+
+from relstudy.common.runtime.by_name import load
 
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Most used": {
@@ -78,7 +79,7 @@ ADMIN: dict[str, dict[str, tuple[str, str]]] = {
         ),
         "erase": ("relstudy.studyapp.commands.forget:forget", "Erase one rater's data."),
         "prolific": (
-            "relstudy.studyapp.commands.prolific:prolific",
+            "relstudy.studyapp.prolific.command:prolific",
             "Match Prolific submissions with raters; places, bonuses.",
         ),
     },
@@ -119,8 +120,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.places:
             return None
-        module, _, attribute = self.places[cmd_name].partition(":")
-        command: click.Command = getattr(importlib.import_module(module), attribute)
+        command: click.Command = load(self.places[cmd_name])
         return command
 
     def resolve_command(

@@ -14,11 +14,14 @@ from relstudy.analysis.commands.scoring_options import as_arguments, file_argume
 from relstudy.analysis.scoring.options import SCORED, TestOptions
 from relstudy.common.options.command_options import GroupedCommand, option_under, options_of
 from relstudy.common.options.declaration import CommandOptions, fields_given, option
+from relstudy.common.runtime.by_name import load
 from relstudy.common.runtime.console import print_json, progress, say
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import refuse_over_inputs
 from relstudy.common.runtime.wording import quoted
 from relstudy.common.tables.meaning.study_folder import answers_file, is_side_by_side, table_in
+
+PAPER = "relstudy.analysis.report.paper"
 
 if TYPE_CHECKING:
     from relstudy.analysis.report.layout import Page
@@ -64,11 +67,8 @@ class PaperOptions(CommandOptions):
     @property
     def methods(self) -> tuple[str, ...]:
         """The methods of the mappings."""
-        from relstudy.analysis.report.paper.fits import OF_THE_PAPER, OGIVE, STANDARD
-
-        if not self.paper_methods:
-            return STANDARD
-        return (*OF_THE_PAPER[:-1], OGIVE) if self.ogive else OF_THE_PAPER
+        methods: tuple[str, ...] = load(PAPER).methods_of(self.paper_methods, self.ogive)
+        return methods
 
     def as_arguments(self) -> list[str]:
         """The words of a command line that choose the same, without any path of this machine."""
@@ -176,12 +176,10 @@ def report(
     paper_target = target.parent / "paper" / "index.html"
     seconds: dict[str, float] = {}
     in_paper = None
+    wing: Any = load(PAPER) if paper.paper_tables else None
     if paper.paper_tables:
-        from relstudy.analysis.report.paper.page import missing, paper_page, table_of_claims
-        from relstudy.analysis.report.paper.reading import paper_study
-
-        study = paper_study(run, tables, paper.interfaces, paper.author, with_pictures)
-        in_paper = paper_page(study, [*command, *paper.as_arguments()], progress, paper.methods, seconds)
+        study = wing.paper_study(run, tables, paper.interfaces, paper.author, with_pictures)
+        in_paper = wing.paper_page(study, [*command, *paper.as_arguments()], progress, paper.methods, seconds)
     files = _write_page(page, target, beside)
     if in_paper is not None:
         _remove_tables(paper_target.parent)
@@ -191,9 +189,7 @@ def report(
         content |= {"questions": questions} if questions else {}
         content |= {} if in_paper is None else {"paper": paper_target.as_posix(), "paper_files": in_paper_files}
         if in_paper is not None:
-            from relstudy.analysis.report.paper.claims import as_json as claims_as_json
-
-            content["paper_claims"] = claims_as_json(table_of_claims(in_paper))
+            content["paper_claims"] = wing.claims_as_json(wing.table_of_claims(in_paper))
         if paper.paper_methods:
             content["paper_seconds"] = {method: round(taken, 2) for method, taken in seconds.items()}
         content["figures_from"] = origin
@@ -209,14 +205,12 @@ def report(
         for name, page_of_question in questions.items():
             click.echo(f"The question {name} has a page of its own: {page_of_question}.")
         if in_paper is not None:
-            from relstudy.analysis.report.paper.claims import summary
-
             click.echo(f"The paper's tables and figures are in {paper_target}, as CSV and LaTeX beside it.")
-            click.echo(f"{summary(table_of_claims(in_paper))} The page ends with them.")
+            click.echo(f"{wing.claims_summary(wing.table_of_claims(in_paper))} The page ends with them.")
             if paper.paper_methods:
                 took = ", ".join(f"{method} {taken:.0f} s" for method, taken in seconds.items())
                 click.echo(f"Fitting the paper's mappings took: {took}.")
-            for text in missing(in_paper):
+            for text in wing.missing(in_paper):
                 click.echo(text)
     end_by(outcomes)
 

@@ -11,7 +11,6 @@ from typing import Any, TypeAlias, TypeVar, Unpack
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.hashing.codes.arrays import plain_array
 from relstudy.analysis.hashing.codes.code_arrays import codes_of
 from relstudy.analysis.hashing.codes.code_files import read_codes
 from relstudy.analysis.hashing.codes.packed import Codes
@@ -32,6 +31,7 @@ from relstudy.analysis.hashing.truth.vector_truth import epsilon_ball, epsilon_r
 from relstudy.common.options.argument_checks import check_arguments
 from relstudy.common.options.option_wording import called_in_python
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.formats.array_files import plain_array
 
 __all__ = [
     "Codes",

@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
-from relstudy.analysis.hashing.codes.arrays import row_blocks
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.hashing.lookup.with_faiss import need_faiss
 from relstudy.analysis.hashing.truth.relevance import Truth, check_sizes, facts_of
 from relstudy.analysis.hashing.truth.vector_truth import TOO_LARGE
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.formats.array_files import row_blocks
 
 SINGLE = 1000
 """Ranks that are kept one by one."""

@@ -9,15 +9,12 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-import numpy as np
-
-from relstudy.analysis.hashing.codes.arrays import load_array, text_lines
-from relstudy.analysis.hashing.codes.code_files import CodeFile
 from relstudy.analysis.inspection.columns import SCORE_USES
 from relstudy.analysis.inspection.finding import Inspection
 from relstudy.analysis.inspection.tables import inspect_table
 from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.common.results.serialization import COMPARISON, MAPPING
+from relstudy.common.runtime.by_name import load
 from relstudy.common.runtime.compression import read_bytes, unpacked_name
 from relstudy.common.runtime.damaged_files import NO_JSON
 from relstudy.common.runtime.wording import count_of, listed, listed_some
@@ -25,8 +22,6 @@ from relstudy.common.tables.formats.file_kind import Kind, file_kind
 from relstudy.common.tables.formats.spreadsheets import SeveralSheets
 from relstudy.common.tables.formats.table_files import read_table
 from relstudy.mapping.scores.table import read_scores
-
-CODE_USES = ("Hamming metrics", "a score table for judged pairs")
 
 
 def inspect_file(path: str | os.PathLike[str]) -> Inspection:
@@ -50,7 +45,8 @@ def inspect_file(path: str | os.PathLike[str]) -> Inspection:
         return saved
     described = DESCRIBED.get(file_kind(file))
     if described is not None:
-        return described(file)
+        inspection: Inspection = (load(described) if isinstance(described, str) else described)(file)
+        return inspection
     try:
         return inspect_table(read_table(file))
     except SeveralSheets as several:
@@ -69,19 +65,6 @@ def _sheets(several: SeveralSheets) -> Inspection:
         f"a workbook in which {count_of(len(readings), 'sheet')} hold tables",
         questions=("which of them is it?",),
         readings=tuple(readings),
-    )
-
-
-def _label_columns(file: str) -> Inspection:
-    """A list of items, each with a mark for every label that it may have."""
-    quoted, count = shlex.quote(file), len(text_lines(file)[0].split()) - 1
-    return Inspection(
-        file,
-        "labels",
-        f"a list of items with {count_of(count, 'label')} each, as 0 and 1 or -1 and 1",
-        uses=("a ground truth for hash codes",),
-        draft=f"relstudy hash count --queries CODES --database CODES --query-labels {quoted} --database-labels "
-        f"{quoted} -o counts.npz",
     )
 
 
@@ -110,34 +93,6 @@ def _qrels(file: str) -> Inspection:
     )
 
 
-def _codes(file: str) -> Inspection:
-    codes = CodeFile.of(file)
-    quoted = shlex.quote(file)
-    return Inspection(
-        file,
-        "codes",
-        f"{count_of(codes.codes, 'code')} of {codes.bits} bits, written as {codes.form}",
-        notes=codes.notes,
-        uses=CODE_USES,
-        command=f"relstudy hash count --queries {quoted} --database {quoted} --query-labels LABELS "
-        "--database-labels LABELS -o counts.npz",
-    )
-
-
-def _array(file: str) -> Inspection:
-    array: np.ndarray = load_array(file)
-    if array.ndim == 2 and array.dtype.kind == "f" and not np.isin(array[:100], (-1, 0, 1)).all():
-        sentence = f"{count_of(len(array), 'vector')} of {count_of(array.shape[1], 'number')}"
-        command = f"relstudy score {shlex.quote(file)} -j judgments.csv --ids IDS"
-        note = f"where they are codes before their signs were taken: numpy.save('codes.npy', numpy.load({file!r}) > 0)"
-        return Inspection(file, "vectors", sentence, notes=(note,), uses=(*SCORE_USES, *CODE_USES[:1]), command=command)
-    if array.ndim == 1:
-        different = len(np.unique(array))
-        sentence = f"{count_of(len(array), 'label')}, {count_of(different, 'different one')}"
-        return Inspection(file, "labels", sentence, uses=("a ground truth",))
-    return _codes(file)
-
-
 def _saved(file: str) -> Inspection | None:
     """The inspection of a file that `relstudy score --save`, `relstudy fit` or a result's save() wrote; None for
     another."""
@@ -159,14 +114,15 @@ def _saved(file: str) -> Inspection | None:
     return Inspection(file, "saved result", f"a {kind}; relstudy.read gives it back in Python")
 
 
-DESCRIBED: dict[Kind, Callable[[str], Inspection]] = {
-    "array": _array,
+HASHING = "relstudy.analysis.hashing.inspected"
+DESCRIBED: dict[Kind, Callable[[str], Inspection] | str] = {
+    "array": f"{HASHING}:inspect_array",
     "qrels": _qrels,
     "run": _run,
-    "codes": _codes,
-    "label columns": _label_columns,
+    "codes": f"{HASHING}:inspect_codes",
+    "label columns": f"{HASHING}:inspect_label_columns",
 }
-"""What says what a file is that is no table."""
+"""What says what a file is that is no table, or where it is."""
 KINDS = {
     "picture": (".jpg", ".jpeg", ".png", ".gif", ".webp", ".tif", ".tiff", ".bmp"),
     "text": (".txt", ".md"),

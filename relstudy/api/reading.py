@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import shlex
 from dataclasses import replace
@@ -11,8 +10,6 @@ from typing import Any
 
 import pandas as pd
 
-from relstudy.analysis.hashing.codes.archive import held_by
-from relstudy.analysis.hashing.counting.counts import CountTable
 from relstudy.analysis.inspection.files import inspect_file
 from relstudy.analysis.inspection.finding import Inspection
 from relstudy.analysis.inspection.tables import inspect_table
@@ -23,6 +20,7 @@ from relstudy.api.scores import Scores
 from relstudy.common.options.argument_checks import check_arguments
 from relstudy.common.results.result import ENDING, Result
 from relstudy.common.results.serialization import KIND, MAPPING, VERSION, read_content, read_kept
+from relstudy.common.runtime.by_name import load
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import whole_files
 from relstudy.common.tables.formats.dataframe_libraries import Source, path_or_frame
@@ -33,22 +31,22 @@ __all__ = ["Inspection", "inspect", "read"]
 NAME = "the DataFrame"
 
 CLASSES = {
-    "ratings": "relstudy.calibration.tables.ratings.Ratings",
-    "panel": "relstudy.api.calibrating.CalibratedPanel",
-    "parts": "relstudy.api.by_groups.CalibratedParts",
-    "joined judgments": "relstudy.api.joining.JoinedJudgments",
-    "mappings": "relstudy.api.fitting.Mappings",
-    "mapping groups": "relstudy.api.by_groups.MappingGroups",
-    "comparison": "relstudy.api.scores.Scores",
-    "preferences": "relstudy.api.comparing.Preferences",
-    "couples": "relstudy.api.comparing.Couples",
-    "generalizability": "relstudy.calibration.reliability.generalizability.Generalizability",
-    "plan": "relstudy.api.planning.Plan",
-    "judge check": "relstudy.api.judging.CheckedJudge",
-    "sample": "relstudy.api.sampling.Sample",
-    "inspection": "relstudy.analysis.inspection.finding.Inspection",
-    "hash evaluation": "relstudy.analysis.hashing.notebook_results.Evaluation",
-    "hash comparison": "relstudy.analysis.hashing.notebook_results.Comparison",
+    "ratings": "relstudy.calibration.tables.ratings:Ratings",
+    "panel": "relstudy.api.calibrating:CalibratedPanel",
+    "parts": "relstudy.api.by_groups:CalibratedParts",
+    "joined judgments": "relstudy.api.joining:JoinedJudgments",
+    "mappings": "relstudy.api.fitting:Mappings",
+    "mapping groups": "relstudy.api.by_groups:MappingGroups",
+    "comparison": "relstudy.api.scores:Scores",
+    "preferences": "relstudy.api.comparing:Preferences",
+    "couples": "relstudy.api.comparing:Couples",
+    "generalizability": "relstudy.calibration.reliability.generalizability:Generalizability",
+    "plan": "relstudy.api.planning:Plan",
+    "judge check": "relstudy.api.judging:CheckedJudge",
+    "sample": "relstudy.api.sampling:Sample",
+    "inspection": "relstudy.analysis.inspection.finding:Inspection",
+    "hash evaluation": "relstudy.analysis.hashing.notebook_results:Evaluation",
+    "hash comparison": "relstudy.analysis.hashing.notebook_results:Comparison",
 }
 """The class of each kind of result, by what its file says that it holds."""
 
@@ -87,7 +85,7 @@ def read(path: str | os.PathLike[str]) -> Any:
     check_arguments(read, locals())
     file = os.fspath(_in_folder(Path(path)) if Path(path).is_dir() else path)
     if file.endswith(".npz"):
-        return _arrays(file)
+        return load("relstudy.analysis.hashing.saved:load_saved")(file)
     content = read_content(file)
     if content.get("kind") == MAPPING:
         return FittedMapping.from_json(content, file)
@@ -98,21 +96,8 @@ def read(path: str | os.PathLike[str]) -> Any:
         return Scores(run_of_comparison(read_comparison(file)))
     if kind != "comparison" and content.get("version") != VERSION:
         raise RelstudyError(f"{file}: version {content.get('version')!r} of a saved {kind} is not known; {VERSION} is")
-    module, name = CLASSES[kind].rsplit(".", 1)
-    form: type[Result] = getattr(importlib.import_module(module), name)
+    form: type[Result] = load(CLASSES[kind])
     return read_kept(content, form, file)
-
-
-def _arrays(file: str) -> Any:
-    """A count table or an encoder from its file."""
-    held = held_by(file)
-    if held == "count table":
-        return CountTable.load(file)
-    if held == "encoder":
-        from relstudy.analysis.hashing.encoders.saved import load_encoder
-
-        return load_encoder(file)
-    raise RelstudyError(f"{file}: this is not a count table and no encoder")
 
 
 def _in_folder(folder: Path) -> Path:

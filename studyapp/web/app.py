@@ -13,13 +13,14 @@ from flask import Flask, jsonify, request
 from flask.typing import ResponseReturnValue
 from werkzeug.exceptions import HTTPException, ServiceUnavailable
 
+from relstudy.common.runtime.by_name import load
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.attempts import Limit
 from relstudy.studyapp.database.errors import DATABASE_ERRORS, classify_error
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.web import api, large, pictures, preview, prolific_events
+from relstudy.studyapp.web import api, large, pictures, preview
 from relstudy.studyapp.web.admin import (
     access,
     answer,
@@ -134,7 +135,7 @@ def create_app(
         join_limit=Limit(database, "join", study.entry.joins_per_address, GUESSING_SECONDS, secret),
     )
     for module in (
-        *(entry, screening, rating, practice, ending, withdrawal, pictures, preview, prolific_events),
+        *(entry, screening, rating, practice, ending, withdrawal, pictures, preview, load(PROLIFIC)),
         *(access, sso, overview, answer, raters_page, leases, invite, export, audit, api),
     ):
         app.register_blueprint(module.blueprint)
@@ -165,6 +166,8 @@ def _password_limit(host: HostAccess) -> Limit:
     return Limit(host.store, "password", 10, GUESSING_SECONDS, read_secret(host.folder))
 
 
+PROLIFIC = "relstudy.studyapp.prolific.events"
+"""Routes of a platform, which are loaded by name."""
 LEAST_FREE = 16 << 20
 """Bytes of disk below which ratings may fail to be saved, though a small write still fits."""
 

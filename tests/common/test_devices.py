@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from relstudy.analysis.hashing.codes.arrays import load_array, text_lines
 from relstudy.analysis.scoring.saved import read_comparison
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import read_json, read_toml
+from relstudy.common.tables.formats.array_files import load_array, text_lines
 from relstudy.common.tables.formats.json_files import read_records
 from relstudy.common.tables.formats.table_files import read_table
 from relstudy.mapping.scores.table import read_scores

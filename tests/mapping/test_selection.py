@@ -18,14 +18,14 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.mapping.changepoint.mapping import BayesMapping
-from relstudy.mapping.changepoint.ogive.mapping import OgiveMapping
-from relstudy.mapping.correlation.local_search import LocalCorrelationMapping
 from relstudy.mapping.correlation.mapping import CorrelationMapping
 from relstudy.mapping.cross_fitting import around_training_means, best_method, correlation, cross_fit
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.least_squares.isotonic import BaggedMapping, IsotonicMapping
-from relstudy.mapping.least_squares.quadratic import QuadraticMapping
 from relstudy.mapping.methods import METHODS
+from relstudy.mapping.paper.local_search import LocalCorrelationMapping
+from relstudy.mapping.paper.ogive.mapping import OgiveMapping
+from relstudy.mapping.paper.quadratic import QuadraticMapping
 from relstudy.mapping.query_folds import folds_by_group
 from relstudy.mapping.scored_pairs import FitSettings, ScoredPairs, fit_mapping
 from relstudy.mapping.scores.table import read_scores

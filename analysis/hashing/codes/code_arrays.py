@@ -7,11 +7,11 @@ from typing import Literal
 
 import numpy as np
 
-from relstudy.analysis.hashing.codes.arrays import row_blocks
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.options import Format
 from relstudy.common.options.option_wording import either, option
 from relstudy.common.runtime.errors import Fault, RelstudyError, TableError
+from relstudy.common.tables.formats.array_files import row_blocks
 
 LEAST_BYTES = 32
 """So many bytes of two values alone are no accident: two given ones of 256 would have a chance below 1e-67."""

@@ -11,13 +11,13 @@ from typing import Literal
 
 import numpy as np
 
-from relstudy.analysis.hashing.codes.arrays import file_stamp, load_array, text_lines
 from relstudy.analysis.hashing.codes.code_arrays import CodeArray, check_length, settle_length
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.options import Format
 from relstudy.common.options.argument_checks import check_arguments
 from relstudy.common.options.option_wording import either
 from relstudy.common.runtime.errors import Fault, RelstudyError, TableError
+from relstudy.common.tables.formats.array_files import file_stamp, load_array, text_lines
 from relstudy.common.tables.formats.file_kind import is_array_name
 
 _HEX_DIGITS = frozenset("0123456789abcdefABCDEF")

@@ -185,8 +185,8 @@ def items_in(source: str) -> np.ndarray:
     """Vectors or pictures of a .npy file, mapped and not read; or the pictures of a folder, by sorted path."""
     import numpy as np
 
-    from relstudy.analysis.hashing.codes.arrays import load_array, row_blocks
     from relstudy.analysis.hashing.encoders.deep.items import check_items, picture_paths, read_pictures
+    from relstudy.common.tables.formats.array_files import load_array, row_blocks
 
     if os.path.isdir(source):
         return read_pictures(picture_paths(source))

@@ -27,7 +27,7 @@ def vectors_in(file: str) -> np.ndarray:
     """Vectors of a .npy file, shape (items, D), none empty and every number finite."""
     import numpy as np
 
-    from relstudy.analysis.hashing.codes.arrays import load_array, row_blocks
+    from relstudy.common.tables.formats.array_files import load_array, row_blocks
 
     array = load_array(file)
     if array.ndim != 2 or 0 in array.shape or array.dtype.kind not in "fiu":

@@ -87,9 +87,9 @@ def write_rows(array: np.ndarray, path: Path, unit: bool) -> None:
     """Write an array whole or not at all, block by block, its rows scaled to length one where asked."""
     import numpy as np
 
-    from relstudy.analysis.hashing.codes.arrays import row_blocks
     from relstudy.analysis.hashing.datasets.published import unit_length
     from relstudy.common.runtime.files import replacing
+    from relstudy.common.tables.formats.array_files import row_blocks
 
     kind = np.dtype(np.float32 if array.dtype == np.float32 else float) if unit else array.dtype
     with replacing(path) as beside, open(beside, "wb") as handle:

@@ -13,13 +13,13 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-from relstudy.analysis.hashing.codes.arrays import file_stamp
 from relstudy.analysis.hashing.codes.code_files import CodeFile
 from relstudy.analysis.hashing.counting.counts import CountTable, count
 from relstudy.analysis.hashing.options import Engine, Format, Separator
 from relstudy.analysis.hashing.truth.labels import Labels, read_labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth, ListedTruth, Truth, fingerprint, load_truth
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.formats.array_files import file_stamp
 from relstudy.common.tables.formats.file_kind import file_part
 
 MOST_FILES = 256

@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from relstudy.analysis.hashing.codes.arrays import load_array, text_lines
 from relstudy.analysis.hashing.datasets.published import Published, one_file
 from relstudy.analysis.hashing.truth.relevance import ListedTruth
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.formats.array_files import load_array, text_lines
 
 FREQUENT_CONCEPTS = 10
 """The most frequent concepts of NUS-WIDE, of which Moran (2016, section 3.2.2) keeps the pictures."""

@@ -10,13 +10,13 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from relstudy.analysis.hashing.codes.arrays import finite_numbers, plain_array
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.truth.labels import Labels, labels_of
 from relstudy.common.options.argument_checks import refusal
 from relstudy.common.options.declaration import declared
 from relstudy.common.options.limits import members, without_none
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.formats.array_files import finite_numbers, plain_array
 
 BLOCK = 1 << 16
 """Vectors that are encoded at once."""

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relstudy.analysis.hashing.codes.arrays import finite_numbers, plain_array
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.encoders.base import Encoder, free_signs
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.formats.array_files import finite_numbers, plain_array
 
 
 @dataclass

@@ -11,13 +11,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from relstudy.analysis.hashing.codes.arrays import load_array, plain_array, row_blocks, text_lines
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.options import Separator
 from relstudy.common.options.argument_checks import check_arguments
 from relstudy.common.options.option_wording import either
 from relstudy.common.runtime.errors import Fault, RelstudyError, TableError
 from relstudy.common.runtime.wording import count_of
+from relstudy.common.tables.formats.array_files import load_array, plain_array, row_blocks, text_lines
 from relstudy.common.tables.formats.file_kind import is_array_name
 
 _VALUE = re.compile(r"[+-]?1(\.0*)?|-?0(\.0*)?")

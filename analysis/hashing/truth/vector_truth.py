@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from relstudy.analysis.hashing.codes.arrays import finite_numbers, plain_array
 from relstudy.analysis.hashing.truth.relevance import SELF_LEFT_OUT, ListedTruth
 from relstudy.common.options.argument_checks import check_arguments
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.formats.array_files import finite_numbers, plain_array
 
 BLOCK = 1 << 14
 """Database rows in one block of distances."""

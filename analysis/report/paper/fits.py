@@ -36,6 +36,15 @@ priors (Eq. 4.11 to 4.13)."""
 OGIVE = "ogive"
 """The paper's cubic ogives (Eq. 4.10), sampled: half a minute of a processor a fit, where others take about two
 seconds."""
+
+
+def methods_of(own: bool, ogive: bool = False) -> tuple[str, ...]:
+    """The methods of a page: the paper's own, with its ogives in place of levels, or what stands for them."""
+    if not own:
+        return STANDARD
+    return (*OF_THE_PAPER[:-1], OGIVE) if ogive else OF_THE_PAPER
+
+
 APART = {"correlation": 0.04, "bayes": 0.01}
 """The most a method's correlations lie from those of the paper's own, rounded up (scripts/differences.py, two
 systems of data/example)."""

@@ -11,10 +11,10 @@ from scipy.io import savemat
 
 import relstudy as rs
 from relstudy.analysis.hashing.codes.archive import Archive, held_by
-from relstudy.analysis.hashing.codes.arrays import load_array
 from relstudy.common.results.serialization import _restored_array
 from relstudy.common.runtime import compression
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.formats.array_files import load_array
 
 
 @pytest.fixture(autouse=True)

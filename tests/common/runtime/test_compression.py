@@ -15,10 +15,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from relstudy.analysis.hashing.codes.arrays import load_array
 from relstudy.analysis.inspection.files import inspect_file
 from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.formats.array_files import load_array
 from relstudy.common.tables.formats.table_files import read_table
 from relstudy.mapping.scores.table import read_scores
 

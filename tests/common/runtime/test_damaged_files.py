@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from relstudy.analysis.hashing.codes.archive import Archive
-from relstudy.analysis.hashing.codes.arrays import load_array
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import read_json
+from relstudy.common.tables.formats.array_files import load_array
 from relstudy.mapping.scores.vectors import read_vectors
 from relstudy.studyapp.systems.features import _read as read_features
 from relstudy.studyapp.systems.vectors import Vectors

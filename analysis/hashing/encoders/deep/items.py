@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
-from relstudy.analysis.hashing.codes.arrays import finite_numbers
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.formats.array_files import finite_numbers
 
 ROWS = 4096
 """Items that are turned into floats at once."""

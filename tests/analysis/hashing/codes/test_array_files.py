@@ -10,10 +10,10 @@ import pytest
 from scipy import sparse
 from scipy.io import savemat
 
-from relstudy.analysis.hashing.codes.arrays import load_array
 from relstudy.analysis.hashing.codes.code_files import read_codes
 from relstudy.analysis.hashing.truth.labels import read_labels
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.formats.array_files import load_array
 from tests.commands import succeeds
 
 RNG = np.random.default_rng(3)

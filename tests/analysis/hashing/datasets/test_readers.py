@@ -11,11 +11,11 @@ import pytest
 from scipy.io import savemat
 from sklearn.decomposition import PCA
 
-from relstudy.analysis.hashing.codes.arrays import load_array
 from relstudy.analysis.hashing.datasets.published import TABLE_3_1, unit_length
 from relstudy.analysis.hashing.datasets.readers import READERS
 from relstudy.analysis.hashing.truth.relevance import load_truth
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.formats.array_files import load_array
 from tests.commands import succeeds
 
 RNG = np.random.default_rng(5)

@@ -48,8 +48,8 @@ from relstudy.calibration.tables.ratings import Ratings
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.meaning.scales import SCALES, KnownScale
 from relstudy.mapping.changepoint.mapping import BayesMapping
-from relstudy.mapping.correlation.local_search import LocalCorrelationMapping
 from relstudy.mapping.least_squares.isotonic import BaggedMapping
+from relstudy.mapping.paper.local_search import LocalCorrelationMapping
 from tests.analysis.report.pages import quietly
 from tests.commands import relstudy
 from tests.places import EXAMPLE, ROOT

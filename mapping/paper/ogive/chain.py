@@ -16,7 +16,8 @@ import numpy as np
 
 from relstudy.common.runtime.compiled import compiled
 from relstudy.mapping.changepoint.chains import Chains
-from relstudy.mapping.changepoint.ogive.spline import (
+from relstudy.mapping.changepoint.sampler import insert, remove
+from relstudy.mapping.paper.ogive.spline import (
     Fit,
     Moments,
     OgivePrior,
@@ -25,7 +26,6 @@ from relstudy.mapping.changepoint.ogive.spline import (
     spline_functions,
     spline_moments,
 )
-from relstudy.mapping.changepoint.sampler import insert, remove
 from relstudy.mapping.pooling import Pooled
 
 STEPS = 100  # births, deaths or moves between two draws

@@ -8,11 +8,11 @@ import numpy as np
 
 from relstudy.mapping.changepoint.bins import conjugate_prior, into_effective_bins
 from relstudy.mapping.changepoint.chains import band_of, diagnose
-from relstudy.mapping.changepoint.ogive.chain import sample_ogives
-from relstudy.mapping.changepoint.ogive.spline import OgivePrior, spline_functions, spline_moments
 from relstudy.mapping.changepoint.sampler import check_chains
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping
+from relstudy.mapping.paper.ogive.chain import sample_ogives
+from relstudy.mapping.paper.ogive.spline import OgivePrior, spline_functions, spline_moments
 
 REACH = 101  # scores, evenly spread, at which the curve is kept beside the bins': it is cubic between its change points
 

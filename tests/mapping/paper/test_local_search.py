@@ -8,16 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.mapping.correlation.local_search import (
+from relstudy.mapping.correlation.optimum import closed_form, correlation_with
+from relstudy.mapping.least_squares.isotonic import BaggedMapping, IsotonicMapping
+from relstudy.mapping.methods import BOOTSTRAP_PROGRAMS, EVERY_METHOD, make_mapping
+from relstudy.mapping.paper.local_search import (
     STARTS,
     LocalCorrelationMapping,
     maximise_correlation,
     starting_point,
 )
-from relstudy.mapping.correlation.optimum import closed_form, correlation_with
-from relstudy.mapping.least_squares.isotonic import BaggedMapping, IsotonicMapping
-from relstudy.mapping.least_squares.quadratic import QuadraticMapping
-from relstudy.mapping.methods import BOOTSTRAP_PROGRAMS, EVERY_METHOD, make_mapping
+from relstudy.mapping.paper.quadratic import QuadraticMapping
 from relstudy.mapping.pooling import pool, resampled, sort_pairs
 
 
