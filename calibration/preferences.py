@@ -17,7 +17,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.methods.preference import EQUAL, LEFT, RIGHT, SPREADS, Couples, Preferences, fit_preferences
+from relstudy.calibration.methods.bradley_terry import (
+    EQUAL,
+    LEFT,
+    RIGHT,
+    SPREADS,
+    Couples,
+    Preferences,
+    fit_preferences,
+)
 from relstudy.calibration.reliability.two_way_intervals import FEW, LEAST_RATERS, interval, of_couples
 from relstudy.calibration.tables.blocks import is_couple, rows_aside
 from relstudy.calibration.tables.excluded_raters import without_set_aside

@@ -50,7 +50,7 @@ from relstudy.analysis.scoring.judged import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.runtime.console import print_table, progress
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.studyapp.judging.budget import best_split
+from relstudy.studyapp.judging.best_share import best_split
 
 sys.path.append(str(Path(__file__).parent))  # last, since files here have the names of libraries
 from judge_worlds import PAIR, SEED, SHARED, WORLDS, World, of_folder

@@ -1,4 +1,4 @@
-"""What choix and crowd-kit say of the couples that tests/calibration/methods/test_preference.py holds the model to.
+"""What choix and crowd-kit say of the couples that tests/calibration/methods/test_bradley_terry.py holds the model to.
 
     pip install choix crowd-kit
     python scripts/preference_peers.py
@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from relstudy.calibration.methods.preference import LEFT
+from relstudy.calibration.methods.bradley_terry import LEFT
 from tests.calibration.methods.test_preference import ITEMS, SPREAD, decided_couples
 
 

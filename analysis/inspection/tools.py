@@ -27,7 +27,7 @@ from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of, listed_some
 from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.formats.json_records import FLATTENED, NO, YES
-from relstudy.common.tables.formats.survey_exports import answered
+from relstudy.common.tables.formats.row_filters import answered
 from relstudy.common.tables.formats.tools import ARGILLA, LABEL_STUDIO, POTATO, PROLIFIC, QUEPID, TOOLS, Tool
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.reading import Reading

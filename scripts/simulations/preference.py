@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from relstudy.calibration.methods.preference import fit_preferences
+from relstudy.calibration.methods.bradley_terry import fit_preferences
 from tests.calibration.methods.test_preference import coverage, simulated
 
 SETTINGS = {

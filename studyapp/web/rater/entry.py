@@ -23,7 +23,7 @@ from relstudy.studyapp.config.study_parts import PLATFORM_RULES
 from relstudy.studyapp.config.texts import Texts
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.mount import asked_query, is_within
-from relstudy.studyapp.web.rater.duration import said_duration
+from relstudy.studyapp.web.rater.expected_duration import said_duration
 from relstudy.studyapp.web.rater.steps import rater_of_page
 from relstudy.studyapp.web.rendering import choices, end_page, paragraphs, show, unavailable
 from relstudy.studyapp.web.site import LANGUAGE, current_site

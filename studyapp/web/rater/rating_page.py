@@ -18,7 +18,7 @@ from relstudy.studyapp.collection.kinds import PLAYED
 from relstudy.studyapp.collection.markup import words_to_mark
 from relstudy.studyapp.config.study_parts import NOT_SHOWN, Block, was_shown
 from relstudy.studyapp.web import session
-from relstudy.studyapp.web.rater.duration import seconds_per_page
+from relstudy.studyapp.web.rater.expected_duration import seconds_per_page
 from relstudy.studyapp.web.rendering import choices, item_view
 from relstudy.studyapp.web.site import current_site
 from relstudy.studyapp.web.views import FurtherView, ItemView, RatingPage, ResultView

@@ -1,4 +1,4 @@
 """File formats: CSV, JSON, Parquet, data frames, study archives, and exports of annotation and survey tools.
 
-Other rooms use `table_files`, `dataframe_libraries`, `survey_exports`, `study_archive` and `tools`; the rest is inside.
+Other rooms use `table_files`, `dataframe_libraries`, `row_filters`, `study_archive` and `tools`; the rest is inside.
 """

@@ -12,7 +12,7 @@ from pathlib import Path
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import listed
 from relstudy.common.tables.checked_table import Checked
-from relstudy.common.tables.formats import workbook_sheets
+from relstudy.common.tables.formats import sheets_to_csv
 from relstudy.common.tables.formats.csv_files import read_csv
 from relstudy.common.tables.formats.file_kind import IN_WORKBOOK
 
@@ -43,10 +43,10 @@ def read_workbook(path: str, *, header: bool = True) -> Checked:
     if not os.path.isfile(file):
         raise FileNotFoundError(file)
     with tempfile.TemporaryDirectory(prefix="relstudy-") as folder:
-        command = [sys.executable, "-I", workbook_sheets.__file__, file, folder]
+        command = [sys.executable, "-I", sheets_to_csv.__file__, file, folder]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode:
-            damaged = done.returncode == workbook_sheets.UNREADABLE
+            damaged = done.returncode == sheets_to_csv.UNREADABLE
             reason = done.stderr.strip() if damaged else "it is damaged, or too large"
             raise RelstudyError(f"{file}: this workbook cannot be read ({reason}); save the sheet as CSV (UTF-8)")
         sheets = json.loads(done.stdout)

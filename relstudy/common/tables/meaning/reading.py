@@ -22,7 +22,7 @@ from relstudy.common.runtime.wording import count_of
 from relstudy.common.tables.checked_table import MOST_NAMES, Checked, stripped
 from relstudy.common.tables.formats.dataframe_libraries import Source, path_or_frame
 from relstudy.common.tables.formats.file_kind import file_part
-from relstudy.common.tables.formats.survey_exports import Condition, answered, chosen, conditions
+from relstudy.common.tables.formats.row_filters import Condition, answered, chosen, conditions
 from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.logged_cells import a_row_an_entry
 from relstudy.common.tables.meaning.reading_options import OWN, ReadingOptions, plain, renamings

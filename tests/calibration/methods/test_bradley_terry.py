@@ -10,7 +10,7 @@ import pytest
 from scipy.optimize import minimize
 from scipy.special import expit
 
-from relstudy.calibration.methods.preference import EQUAL, LEFT, RIGHT, Couples, Preferences, fit_preferences
+from relstudy.calibration.methods.bradley_terry import EQUAL, LEFT, RIGHT, Couples, Preferences, fit_preferences
 from relstudy.calibration.preferences import read_preferences, systems_preferred
 from relstudy.common.tables.checked_table import Checked
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from relstudy.studyapp.judging.budget import best_split, standard_error
+from relstudy.studyapp.judging.best_share import best_split, standard_error
 
 MANY = 10**7
 

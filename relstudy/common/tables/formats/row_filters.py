@@ -1,4 +1,4 @@
-"""Rows of a table that count: those a person chooses, without what a survey tool marks as trials or unfinished."""
+"""Rows of a table that count: those a person chooses, without what a tool marks as trials or unfinished."""
 
 from __future__ import annotations
 

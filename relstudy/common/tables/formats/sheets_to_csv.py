@@ -1,6 +1,6 @@
 """The sheets of a workbook as CSV, in a process of its own: a few bytes can claim more cells than any memory holds.
 
-    python workbook_sheets.py WORKBOOK FOLDER
+    python sheets_to_csv.py WORKBOOK FOLDER
 
 writes each sheet that holds a table to FOLDER/NUMBER.csv and prints the names of all sheets, null for those without. It
 imports nothing of relstudy, so that it starts at once.
