@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Sequence
 
@@ -292,3 +293,50 @@ def starter_toml(
         said = "# Query by text, for a collection that holds texts:\n"
         parts.append(said + "".join(f"# {line}" if line.strip() else "#\n" for line in text_blocks.splitlines(True)))
     return _TOML.format(id=cleaned or "study", blocks="\n".join(parts), title=title, question=question(), texts=_TEXTS)
+
+
+def with_question(text: str, question: str = "", scale: str = "1-5") -> str:
+    """A new study.toml of pictures or texts with another question and scale in every block.
+
+    Examples
+    --------
+    >>> 'scale = "1-9"' in with_question(starter_toml("mine"), scale="1-9")
+    True
+    """
+    text = re.sub(r'^scale = "1-5"$', f"scale = {json.dumps(scale)}", text, flags=re.M)
+    if question:
+        asked = f"question = {json.dumps(question, ensure_ascii=False)}"
+        text = re.sub(r'^question = ".*"$', lambda _: asked, text, flags=re.M)
+    return text
+
+
+def with_people(
+    text: str,
+    contact: str = "",
+    consent: str = "",
+    ways: Sequence[str] = ("personal", "open"),
+    completion_url: str = "",
+) -> str:
+    """A new study.toml with what raters are told, and how they get in.
+
+    Examples
+    --------
+    >>> made = with_people(starter_toml("mine"), contact="ann@example.org", ways=["prolific"])
+    >>> 'contact = "ann@example.org"' in made, 'rules = ["prolific"]' in made
+    (True, True)
+    """
+    said = {
+        r'^contact = ""': f"contact = {_string(contact)}",
+        r"^rules = .*": f"rules = {json.dumps(list(ways))}",
+        **({r'^# consent = """\n(# .*\n)*?# """': f"consent = {_string(consent)}"} if consent else {}),
+        **({r"^# completion_url = .*": f"completion_url = {_string(completion_url)}"} if completion_url else {}),
+    }
+    for pattern, line in said.items():
+        text, found = re.subn(pattern, lambda _, line=line: line, text, count=1, flags=re.M)  # type: ignore[misc]
+        assert found, pattern
+    return text
+
+
+def _string(text: str) -> str:
+    """A text as TOML has it, without signs that no text has."""
+    return json.dumps("".join(sign for sign in text if sign in "\n\t" or sign.isprintable()), ensure_ascii=False)

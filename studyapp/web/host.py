@@ -26,8 +26,9 @@ from relstudy.studyapp.web.mount import WsgiApp, at, mounted, path_of
 from relstudy.studyapp.web.options import ServerOptions
 from relstudy.studyapp.web.processes import run_workers
 from relstudy.studyapp.web.security import add_headers
-from relstudy.studyapp.web.set_up import UPLOAD, add_pages
+from relstudy.studyapp.web.set_up import add_pages
 from relstudy.studyapp.web.starting import end_deleting
+from relstudy.studyapp.web.uploads import UPLOAD
 from relstudy.studyapp.web.views import MessagePage
 
 TITLE = "Studies"

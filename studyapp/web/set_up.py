@@ -1,4 +1,4 @@
-"""Set up a study in the browser: upload results, see what they were taken for, and open the study.
+"""Set up a study in the browser, in five steps: items, systems, question and size, raters, check and open.
 
 Whoever holds the key that `relstudy start` prints may do so, and editors with an account of such a host. What the pages
 do is `relstudy ask`, with the same words; a study that nobody has opened yet is not served.
@@ -7,43 +7,35 @@ do is `relstudy ask`, with the same words; a study that nobody has opened yet is
 from __future__ import annotations
 
 import hmac
+import io
 import re
 import secrets
-import shlex
 import shutil
-import stat
-import tempfile
-import zipfile
-from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
-from flask import Blueprint, Flask, abort, current_app, redirect, request, session
+from flask import Blueprint, Flask, Response, abort, current_app, redirect, request, session
 from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature
-from werkzeug.datastructures import FileStorage
+from werkzeug.datastructures import FileStorage, MultiDict
 
+from relstudy.common.charts.pictures import read_picture
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.pairs_table import OTHER
-from relstudy.studyapp.collection.asked_study import make_study
-from relstudy.studyapp.collection.kinds import can_be_shown
-from relstudy.studyapp.collection.results_table import read_results
 from relstudy.studyapp.config.accounts import read_accounts
-from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.monitoring.checkup import check_study
+from relstudy.studyapp.systems import SYSTEMS
 from relstudy.studyapp.web.admin.access import make_setup_link
 from relstudy.studyapp.web.admin.further import EXTENSION, SetUp
-from relstudy.studyapp.web.hosted import NAME, RESERVED, STOPPED
+from relstudy.studyapp.web.draft import OFFERED, SCALES, TEMPLATES, UPLOADS, Draft, Made, make_draft, open_draft
+from relstudy.studyapp.web.hosted import NAME
+from relstudy.studyapp.web.uploads import UPLOAD, taken_in
 
-TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".xls", ".ods", ".run", ".trec", ".txt")
-UPLOAD = 128 << 20
-"""Bytes that are taken at once, packed."""
-UNPACKED, FILES = 512 << 20, 5_000
-"""Bytes and files that archives may hold together."""
-SCALES = ("1-5", "yes-no", "binary", "1-9")
-SHOWN, MOST_SHOWN = 3, 600
-"""Queries whose first result is shown before a study is opened, and characters of each."""
+SHOWN, MOST_SHOWN, LONGEST_SIDE = 3, 600, 160
+"""Queries whose first result is shown before a study is opened, characters of each, and pixels of a picture."""
 SECONDS = 60
 """Within which a link that was made for an account has to be opened."""
 blueprint = Blueprint("set_up", __name__, url_prefix="/start")
@@ -60,26 +52,6 @@ def add_pages(app: Flask, set_up: SetUp, *, secure: bool) -> None:
     app.register_blueprint(blueprint)
 
 
-@dataclass(frozen=True)
-class Given:
-    """What was filled in."""
-
-    name: str = ""
-    question: str = ""
-    scale: str = SCALES[0]
-    raters: str = ""
-    side_by_side: bool = False
-
-    @classmethod
-    def of_form(cls) -> Given:
-        """The fields of the form that was sent."""
-        form = request.form
-        return cls(
-            form.get("name", "").strip()[:64], form.get("question", "").strip()[:500], form.get("scale", SCALES[0]),
-            form.get("raters", "").strip(), form.get("ask") == "side-by-side",
-        )  # fmt: skip
-
-
 def _here() -> SetUp:
     found: SetUp = current_app.extensions[EXTENSION]
     account = read_accounts(found.folder).get(session["account"]) if "account" in session else None
@@ -90,9 +62,18 @@ def _here() -> SetUp:
     return found
 
 
-def _page(given: Given, message: str = "", status: int = 200) -> ResponseReturnValue:
+def _page(
+    step: str, draft: Draft | None, message: str = "", status: int = 200, *, given: Draft | None = None, **more: Any
+) -> ResponseReturnValue:
     template = current_app.jinja_env.get_template("set_up.html")
-    return template.render(given=given, message=message, csrf=session["csrf"], scales=SCALES), status
+    shown = draft or Draft("")
+    made = Made.of(_here().folder / draft.name) if draft else None
+    page = template.render(
+        message=message, draft=shown, given=given or shown, made=made,
+        csrf=session["csrf"], step=step, steps=STEPS, templates=TEMPLATES, scales=SCALES,
+        offered={name: SYSTEMS[name][1] for name in OFFERED}, **more,
+    )  # fmt: skip
+    return page, status
 
 
 @blueprint.get("/<key>")
@@ -111,157 +92,169 @@ def enter(key: str) -> ResponseReturnValue:
 
 @blueprint.get("/")
 def form() -> ResponseReturnValue:
-    """What people rate, what they are asked, and how many they are."""
-    _here()
-    return _page(Given())
+    """What people rate: a kind of study, and the files that it is made of."""
+    return _page(ITEMS, _draft(_here()))
 
 
 @blueprint.post("/")
 def make() -> ResponseReturnValue:
     """Make a study of what was uploaded; it is not served yet."""
-    here, given = _here(), Given.of_form()
+    here, before, form = _here(), _draft(_here()), request.form
+    files = [each for each in request.files.getlist("files") if each.filename]
+    kind = form.get("template", "")
+    first = Path(files[0].filename or "").name.split(".")[0] if files else ""
+    name = re.sub(r"[^A-Za-z0-9_]+", "-", form.get("name", "").strip()[:64] or first).strip("-")[:48]
+    draft = replace(before or Draft(name), name=name, template=kind)
+    if before is None or before.template != kind:
+        chosen = TEMPLATES.get(kind, TEMPLATES["search"])
+        draft = replace(draft, scale=chosen.scale, side_by_side=chosen.side_by_side)
+    try:
+        if not files and (before is None or before.name != name):
+            raise RelstudyError("choose a table of results, or a zip of folders of pictures")
+        make_draft(draft, here.folder, (lambda place: taken_in(files, place)) if files else None)
+    except RelstudyError as error:
+        return _page(ITEMS, before, str(error), 400, given=draft)
+    if before is not None and before.name != name:
+        shutil.rmtree(here.folder / before.name)
+    session["made"] = name
+    return redirect("/start/systems")
+
+
+@blueprint.get("/systems", defaults={"step": "systems"})
+@blueprint.get("/question", defaults={"step": "question"})
+@blueprint.get("/raters", defaults={"step": "raters"})
+def step(step: str) -> ResponseReturnValue:
+    """A step after the first, as it was filled in."""
+    return _page(step, _drafted(_here()))
+
+
+@blueprint.post("/systems", defaults={"step": "systems"})
+@blueprint.post("/question", defaults={"step": "question"})
+@blueprint.post("/raters", defaults={"step": "raters"})
+def save(step: str) -> ResponseReturnValue:
+    """Make the study anew with what a step says."""
+    here, draft, form = _here(), _drafted(_here()), request.form
     files = [each for each in request.files.getlist("files") if each.filename]
     try:
-        name, said = _made(here.folder, given, files)
-    except RelstudyError as error:
-        return _page(given, str(error), 400)
-    session["made"], session["said"] = name, said
-    return redirect("/start/check")
-
-
-def _made(folder: Path, given: Given, files: list[FileStorage]) -> tuple[str, list[str]]:
-    """The study's name, and what its tables were taken for."""
-    if not files:
-        raise RelstudyError("choose a table of results, or a zip of folders of pictures")
-    name = _plain(given.name or Path(files[0].filename or "").name.split(".")[0])
-    if not NAME.fullmatch(name) or name in RESERVED:
-        raise RelstudyError(f"{given.name!r} cannot be the name of a study: letters, digits, - and _ are allowed")
-    if (folder / name).exists():
-        raise RelstudyError(f"there is a study {name} already; choose another name")
-    if given.scale not in SCALES or not (given.raters == "" or re.fullmatch(r"[1-9]\d{0,4}", given.raters)):
-        raise RelstudyError("a scale of the list and a number of people are needed")
-    words = ["relstudy", "ask", *(PurePosixPath(each.filename or "").name for each in files), "-o", name]
-    words += ["--question", given.question] if given.question else []
-    words += ["--side-by-side"] if given.side_by_side else ["--scale", given.scale]
-    words += ["--raters", given.raters] if given.raters else []
-    with tempfile.TemporaryDirectory(prefix=".upload-", dir=folder) as place:
-        upload = Path(place)
-        try:
-            table = read_results(_sources(upload, files))
-            made = upload / "study" / name
-            asked = make_study(
-                table, made, questions=[given.question] if given.question else [], scale=given.scale,
-                raters=int(given.raters) if given.raters else None, side_by_side=given.side_by_side, beside=upload,
-            )  # fmt: skip
-            Study.load(made)
-        except RelstudyError as error:
-            raise RelstudyError(str(error).replace(f"{upload}/", "")) from None
-        (made / STOPPED).touch()
-        try:
-            made.rename(folder / name)
-        except OSError:
-            raise RelstudyError(f"there is a study {name} already; choose another name") from None
-    return name, [*table.sentences(), asked.sentence(), shlex.join(words)]
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")[:48]
-
-
-def _sources(upload: Path, files: list[FileStorage]) -> list[Path]:
-    """The tables and folders of pictures among what was uploaded, in a folder of their own."""
-    found: list[Path] = []
-    left = [UNPACKED, FILES]
-    for number, each in enumerate(files):
-        name = PurePosixPath((each.filename or "").replace("\\", "/")).name
-        if name.lower().endswith(".zip"):
-            found += _unpacked(each, upload / f"zip{number}", name, left)
-        elif name.lower().endswith(TABLES):
-            target = upload / name
-            if target.exists():
-                raise RelstudyError(f"{name} comes twice")
-            each.save(target)
-            found.append(target)
+        draft = FILLED[step](draft, form)
+        if files:
+            make_draft(draft, here.folder, lambda place: _with_more(here.folder / draft.name, files, place))
         else:
-            raise RelstudyError(f"{name}: a table ({', '.join(TABLES)}) or a zip is needed")
-    if not found:
-        raise RelstudyError("nothing was found in the zip: folders of pictures, or tables, are needed")
-    return found
+            make_draft(draft, here.folder)
+    except RelstudyError as error:
+        return _page(step, draft, str(error), 400)
+    return redirect(f"/start/{STEPS[STEPS.index(step) + 1]}")
 
 
-def _unpacked(file: FileStorage, target: Path, name: str, left: list[int]) -> list[Path]:
-    """The tables and the folders of pictures of an archive; nothing lands outside, and no links."""
-    found: dict[Path, None] = {}
-    try:
-        with zipfile.ZipFile(file.stream) as archive:
-            for entry in archive.infolist():
-                parts = PurePosixPath(entry.filename.replace("\\", "/")).parts
-                hidden = any(part.startswith(".") or part == "__MACOSX" for part in parts)
-                if entry.is_dir() or hidden or stat.S_ISLNK(entry.external_attr >> 16):
-                    continue  # a way out (..) begins with a dot
-                if not parts or parts[0].endswith(("/", ":")):
-                    raise RelstudyError(f"{name}: {entry.filename[:80]!r} leads out of the archive")
-                left[0], left[1] = left[0] - entry.file_size, left[1] - 1
-                if min(left) < 0:
-                    raise RelstudyError(f"{name} unpacks to more than {UNPACKED >> 20} MB or {FILES:,} files")
-                path = target.joinpath(*parts)
-                path.parent.mkdir(parents=True, exist_ok=True)
-                with archive.open(entry) as packed, path.open("wb") as out:
-                    shutil.copyfileobj(packed, out)
-                if path.suffix.lower() in TABLES:
-                    found[path] = None
-                elif can_be_shown(path):
-                    found[path.parent] = None
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as error:
-        raise RelstudyError(f"{name} cannot be unpacked ({error})") from None
-    return list(found)
+def _with_more(folder: Path, files: list[FileStorage], place: Path) -> None:
+    """What was uploaded before, and further tables."""
+    taken_in(files, place)
+    for path in (folder / UPLOADS).iterdir():
+        if (place / path.name).exists():
+            raise RelstudyError(f"{path.name} comes twice")
+        (shutil.copytree if path.is_dir() else shutil.copyfile)(path, place / path.name)
+
+
+def _number(form: Mapping[str, str], name: str, what: str, most: int = 99_999) -> int | None:
+    """A whole number from a form; None where the field is empty."""
+    text = form.get(name, "").strip()
+    if text and (not re.fullmatch(r"\d{1,6}", text) or not 1 <= int(text) <= most):
+        raise RelstudyError(f"{what}: a whole number from 1 to {most:,} is needed, not {text[:20]!r}")
+    return int(text) if text else None
+
+
+def _systems(draft: Draft, form: MultiDict[str, str]) -> Draft:
+    return replace(draft, systems=tuple(form.getlist("systems"))) if draft.kind.of_items else draft
+
+
+def _question(draft: Draft, form: MultiDict[str, str]) -> Draft:
+    raters = _number(form, "raters", "Number of people")
+    asked = replace(draft, question=form.get("question", "").strip()[:500], scale=form.get("scale", ""), raters=raters)
+    if not draft.kind.of_items:
+        return replace(asked, side_by_side=form.get("ask") == "side-by-side")
+    queries, results, base = (_number(form, name, name.capitalize(), 5_000) for name in ("queries", "results", "base"))
+    return replace(asked, queries=queries or draft.queries, results=results or draft.results, base=base or draft.base)
+
+
+def _raters(draft: Draft, form: MultiDict[str, str]) -> Draft:
+    contact, consent, completion = (form.get(name, "").strip()[:5_000] for name in ("contact", "consent", "completion"))
+    ways = tuple(form.getlist("ways"))
+    return replace(draft, ways=ways, contact=contact, consent=consent, completion=completion)
+
+
+ITEMS = "items"
+STEPS = (ITEMS, "systems", "question", "raters", "check")
+FILLED: dict[str, Callable[[Draft, MultiDict[str, str]], Draft]] = {
+    "systems": _systems,
+    "question": _question,
+    "raters": _raters,
+}
+"""What each step says of a draft."""
 
 
 @blueprint.get("/check")
 def check() -> ResponseReturnValue:
-    """What was understood, with the first results as people will see them."""
-    folder = _study(_here())
+    """What was understood, the first results as people will see them, and what is wrong still."""
+    draft = _drafted(_here())
+    folder = _here().folder / draft.name
     items = read_table(folder / "collection.csv", "item_id").frame.set_index("item_id").to_dict("index")
     pairs = read_table(folder / "pairs.csv", "query_id", "result_id").frame.drop_duplicates("query_id")
-    rows = pairs.head(SHOWN).to_dict("records")
     shown = [
-        (_text(items, row["query_id"]), [_text(items, row[name]) for name in ("result_id", OTHER) if name in row])
-        for row in rows
+        [_shown(items, row[name]) for name in ("query_id", "result_id", OTHER) if row.get(name)]
+        for row in pairs.head(SHOWN).to_dict("records")
     ]
-    *said, command = session["said"]
-    template = current_app.jinja_env.get_template("set_up_check.html")
-    return template.render(name=folder.name, said=said, command=command, shown=shown, csrf=session["csrf"])
+    wrong = [finding for finding in check_study(folder) if finding.state == "wrong"]
+    return _page("check", draft, shown=shown, wrong=wrong)
 
 
-def _text(items: Mapping[Any, Mapping[Any, Any]], name: str) -> str:
-    """What is shown of an item, in words."""
+def _shown(items: Mapping[Any, Mapping[Any, Any]], name: str) -> tuple[str, str]:
+    """An item in words, and the address of its picture ("" without one)."""
     item = items.get(name)
     if item is None:
-        return "(a list: the first results of one system)"
-    return str(item["text"] or ("(a picture)" if item["path"] else item["title"]))[:MOST_SHOWN]
+        return "(a list: the first results of one system)", ""
+    picture = f"/start/picture/{name}" if item["path"] and item["kind"] == "image" else ""
+    return str(item["text"] or item["title"] or item["path"])[:MOST_SHOWN], picture
+
+
+@blueprint.get("/picture/<item>")
+def picture(item: str) -> ResponseReturnValue:
+    """A small picture of an item of the draft."""
+    folder = _here().folder / _drafted(_here()).name
+    items = read_table(folder / "collection.csv", "item_id", "path").frame
+    paths = [str(path) for path in items.loc[items["item_id"] == item, "path"] if path]
+    if not paths:
+        abort(404)
+    shown = io.BytesIO()
+    read_picture(folder / paths[0], LONGEST_SIDE).save(shown, "JPEG", quality=80)
+    return Response(shown.getvalue(), mimetype="image/jpeg")
 
 
 @blueprint.post("/open")
 def open_study() -> ResponseReturnValue:
     """Let the host serve the study, and go on to its researcher's pages."""
-    folder = _study(_here())
+    folder = _here().folder / _drafted(_here()).name
     link = make_setup_link(folder) or "/admin/"
-    (folder / STOPPED).unlink()
-    session.pop("made"), session.pop("said")
+    open_draft(folder)
+    session.pop("made")
     return redirect(f"/{folder.name}{link}")
 
 
 @blueprint.post("/again")
 def again() -> ResponseReturnValue:
     """Take back a study that was not opened."""
-    shutil.rmtree(_study(_here()))
-    session.pop("made"), session.pop("said")
+    shutil.rmtree(_here().folder / _drafted(_here()).name)
+    session.pop("made")
     return redirect("/start/")
 
 
-def _study(here: SetUp) -> Path:
+def _draft(here: SetUp) -> Draft | None:
     """The study that was made on this visit and is not open yet."""
     name = str(session.get("made", ""))
-    if not NAME.fullmatch(name) or not (here.folder / name / STOPPED).exists():
+    return Draft.of(here.folder / name) if NAME.fullmatch(name) else None
+
+
+def _drafted(here: SetUp) -> Draft:
+    draft = _draft(here)
+    if draft is None:
         abort(404)
-    return here.folder / name
+    return draft

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import stat
 import zipfile
 from collections.abc import Iterator
@@ -16,7 +17,8 @@ from werkzeug.security import generate_password_hash
 from werkzeug.test import Client, TestResponse
 
 from relstudy.studyapp.config.accounts import choose_password, invite_account
-from relstudy.studyapp.web import set_up
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.web import set_up, uploads
 from relstudy.studyapp.web.admin.further import SetUp
 from relstudy.studyapp.web.host import host_app
 from relstudy.studyapp.web.hosted import HostedStudies
@@ -49,14 +51,30 @@ class Visitor:
         return Page(self.answer.get_data(as_text=True))
 
     @property
+    def html(self) -> str:
+        assert self.answer is not None
+        return self.answer.get_data(as_text=True)
+
+    @property
     def status(self) -> int:
         assert self.answer is not None
         return self.answer.status_code
 
-    def upload(self, *files: tuple[str, bytes], **fields: str) -> Page:
+    def upload(self, *files: tuple[str, bytes], name: str = "", template: str = "answers") -> Page:
+        """The first step, which leads to the second."""
         csrf = self.get("/start/").form().fields["csrf"]
-        given = {"ask": "each", "question": "", "scale": "1-5", "raters": "", "name": ""} | fields
-        return self.post("/start/", csrf=csrf, files=[(io.BytesIO(content), name) for name, content in files], **given)
+        sent = [(io.BytesIO(content), name) for name, content in files]
+        return self.post("/start/", csrf=csrf, files=sent, name=name, template=template)
+
+    def fill(self, step: str, **fields: Any) -> Page:
+        """One of the next steps."""
+        csrf = self.get(f"/start/{step}").form().fields["csrf"]
+        return self.post(f"/start/{step}", csrf=csrf, **fields)
+
+    def open(self) -> Page:
+        """The last step."""
+        csrf = self.get("/start/check").forms[0].fields["csrf"]
+        return self.post("/start/open", csrf=csrf)
 
 
 @pytest.fixture
@@ -109,8 +127,8 @@ def signed_in(app: Any, folder: Path, account: str, role: str) -> Visitor:
 
 def test_an_editor_of_the_host_needs_no_link(host, visitor, monkeypatch):
     app, _, folder = host
-    csrf = visitor.upload(("a.csv", TABLE.encode()), name="mine").forms[0].fields["csrf"]
-    visitor.post("/start/open", csrf=csrf)
+    visitor.upload(("a.csv", TABLE.encode()), name="mine")
+    visitor.open()
     for place, account, role in ((folder, "vera", "viewer"), (folder / "mine", "otto", "owner")):
         other = signed_in(app, place, account, role)
         assert other.status == 200 and "Set up another study" not in other.page.text, role
@@ -119,9 +137,9 @@ def test_an_editor_of_the_host_needs_no_link(host, visitor, monkeypatch):
     editor = signed_in(app, folder, "anna", "editor")
     assert "Set up another study" in editor.page.text
     link = editor.client.get("/mine/admin/set-up").headers["Location"]
-    assert "Start a study" in editor.get(link).text
-    page = editor.upload(("b.csv", TABLE.encode()), name="hers")
-    editor.post("/start/open", csrf=page.forms[0].fields["csrf"])
+    assert "Set up a study" in editor.get(link).text
+    editor.upload(("b.csv", TABLE.encode()), name="hers")
+    editor.open()
     assert (folder / "hers" / "study.toml").exists() and not (folder / "hers" / "stopped").exists()
 
     monkeypatch.setattr(set_up, "SECONDS", -1)
@@ -135,28 +153,87 @@ def test_an_editor_of_the_host_needs_no_link(host, visitor, monkeypatch):
 
 def test_a_table_is_shown_as_it_was_taken_and_served_once_it_is_opened(host, visitor):
     app, _, folder = host
-    page = visitor.upload(("answers.csv", TABLE.encode()), question="Is it right?", raters="3")
+    page = visitor.upload(("answers.csv", TABLE.encode()))
     assert "query: column question, 4 queries" in page.text and "never the system" in page.text
+    assert "x: 4 results" in page.text and "y: 4 results" in page.text
+    visitor.fill("question", ask="each", question="Is it right?", scale="1-5", raters="3")
+    page = visitor.get("/start/check")
     assert "relstudy ask answers.csv -o answers --question 'Is it right?' --scale 1-5 --raters 3" in page.text
     assert "What is 0?" in page.text and "Answer x0." in page.text
     people = Visitor(app)
     people.get("/answers/")
     assert people.status == 404
-    visitor.post("/start/open", csrf=page.forms[0].fields["csrf"])
+    visitor.open()
     assert visitor.status == 200 and "password" in visitor.page.text.casefold()
     people.get("/answers/")
     assert people.status == 200 and "I agree to take part" in people.page.text
     assert 'question = "Is it right?"' in (folder / "answers" / "study.toml").read_text()
+    assert not (folder / "answers" / "uploads").exists() and not (folder / "answers" / "draft.json").exists()
     visitor.get("/start/check")
     assert visitor.status == 404
 
 
+def test_what_raters_are_told_and_how_they_get_in_is_chosen_on_the_page(host, visitor):
+    visitor.upload(("answers.csv", TABLE.encode()))
+    told = {"contact": 'ann "a" <ann@example.org>', "consent": "Two lines.\n\nAnd \\ a sign.", "completion": "C1AB2"}
+    visitor.fill("raters", ways=["personal", "prolific"], **told)
+    study = Study.load(host[2] / "answers")
+    assert study.contact == told["contact"] and study.consent == told["consent"]
+    assert study.entry.rules == ("personal", "prolific") and study.entry.completion_url.endswith("?cc=C1AB2")
+    assert visitor.get("/start/raters").form().fields["contact"] == told["contact"]
+    assert "choose how raters get in" in visitor.fill("raters").text and visitor.status == 400
+    assert "is no completion code" in visitor.fill("raters", ways="open", completion="<b>").text
+    assert Study.load(host[2] / "answers").entry.rules == ("personal", "prolific"), "nothing is changed"
+
+
+def test_results_of_a_further_system_are_added(host, visitor):
+    visitor.upload(("answers.csv", TABLE.encode()))
+    more = TABLE.replace(",x,", ",z,").replace(",y,", ",w,")
+    page = visitor.fill("systems", files=[(io.BytesIO(more.encode()), "more.csv")])
+    assert visitor.status == 200
+    page = visitor.get("/start/systems")
+    assert all(f"{name}: 4 results" in page.text for name in "xyzw")
+    assert "more.csv comes twice" in visitor.fill("systems", files=[(io.BytesIO(more.encode()), "more.csv")]).text
+
+
+def test_pictures_of_ones_own_become_a_study_for_which_systems_propose_pairs(host, visitor):
+    entries = {f"holiday/{k}.png": picture(10 * k) for k in range(12)}
+    page = visitor.upload(("holiday.zip", zipped(entries)), template="items")
+    assert visitor.status == 200, page.text
+    page = visitor.fill("systems", systems="colour")
+    assert visitor.status == 200, page.text
+    page = visitor.fill("question", question="How alike?", scale="1-9", queries="4", results="3", base="2", raters="2")
+    assert visitor.status == 200, page.text
+    study, pairs = Study.load(host[2] / "holiday"), pd.read_csv(host[2] / "holiday" / "pairs.csv")
+    assert pairs["query_id"].nunique() == 4 and len(pairs) == 12 and (pairs["block"] == "base").sum() == 2
+    assert {block.question for block in study.blocks} == {"How alike?"} and study.scales[0].name == "1-9"
+    assert [block.pairs_per_rater for block in study.blocks if block.pairs == "unique"] == [5]
+    page = visitor.get("/start/check")
+    assert "relstudy sample holiday --systems colour --queries 4 --results 3 --base 2 --raters 2" in page.text
+    shown = re.findall(r'src="(/start/picture/[^"]+)"', visitor.html)
+    assert shown and visitor.client.get(shown[0]).mimetype == "image/jpeg"
+    assert visitor.client.get("/start/picture/none").status_code == 404
+    visitor.open()
+    assert visitor.status == 200
+
+
+def test_another_kind_or_name_makes_the_draft_anew(host, visitor):
+    visitor.upload(("answers.csv", TABLE.encode()))
+    csrf = visitor.get("/start/").form().fields["csrf"]
+    visitor.post("/start/", csrf=csrf, template="side-by-side", name="answers")
+    assert visitor.status == 200 and 'ask = "which"' in (host[2] / "answers" / "study.toml").read_text()
+    visitor.upload(("b.csv", TABLE.encode()), name="other")
+    assert [path.name for path in host[2].iterdir() if path.is_dir()] == ["other"]
+
+
 def test_starting_over_leaves_nothing_and_a_name_is_taken_once(host, visitor):
-    _, _, folder = host
-    page = visitor.upload(("a.csv", TABLE.encode()), name="mine")
-    visitor.post("/start/again", csrf=page.forms[0].fields["csrf"])
-    assert not (folder / "mine").exists() and "Start a study" in visitor.page.text
+    folder = host[2]
     visitor.upload(("a.csv", TABLE.encode()), name="mine")
+    csrf = visitor.get("/start/check").forms[1].fields["csrf"]
+    visitor.post("/start/again", csrf=csrf)
+    assert not (folder / "mine").exists() and "Set up a study" in visitor.page.text
+    visitor.upload(("a.csv", TABLE.encode()), name="mine")
+    visitor.open()
     assert "there is a study mine already" in visitor.upload(("a.csv", TABLE.encode()), name="mine").text
     assert visitor.status == 400 and not list(folder.glob(".upload-*"))
 
@@ -190,8 +267,8 @@ def picture(grey: int) -> bytes:
 
 def test_a_zip_of_folders_of_pictures_is_a_study_side_by_side(host, visitor):
     entries = {f"mine/{model}/two_dogs_{k}.png": picture(40 * k) for model in ("sd", "flux") for k in range(3)}
-    page = visitor.upload(("pictures.zip", zipped(entries | {"__MACOSX/x.png": b"no"})), ask="side-by-side")
-    assert "3 couples to compare" in page.text and "system: the folder: sd and flux" in page.text
+    page = visitor.upload(("pictures.zip", zipped(entries | {"__MACOSX/x.png": b"no"})), template="side-by-side")
+    assert "3 couples to compare" in page.text and "system: the folder: flux and sd" in page.text
     table = pd.read_csv(host[2] / "pictures" / "collection.csv")
     assert sorted(path.name for path in (host[2] / "pictures" / "pictures").iterdir()) == sorted(
         Path(each).name for each in table["path"].dropna()
@@ -215,10 +292,10 @@ def test_archives_that_attack_write_nothing(host, visitor, attack):
 
 
 def test_archives_that_unpack_to_too_much_are_refused(visitor, monkeypatch):
-    monkeypatch.setattr(set_up, "UNPACKED", 1 << 20)
+    monkeypatch.setattr(uploads, "UNPACKED", 1 << 20)
     bomb = zipped({f"a/{k}.png": bytes(1 << 19) for k in range(4)})
     assert len(bomb) < 10_000 and "unpacks to more than 1 MB" in visitor.upload(("bomb.zip", bomb)).text
-    monkeypatch.setattr(set_up, "FILES", 2)
+    monkeypatch.setattr(uploads, "FILES", 2)
     assert "or 2 files" in visitor.upload(("many.zip", zipped({f"a/{k}.png": b"" for k in range(3)}))).text
 
 
@@ -228,8 +305,7 @@ WRONG = {
     "another type": ((("a.docx", b"PK"),), {}, "a.docx: a table"),
     "a reserved name": ((("a.csv", TABLE.encode()),), {"name": "static"}, "cannot be the name of a study"),
     "no name": ((("a.csv", TABLE.encode()),), {"name": "../.."}, "cannot be the name of a study"),
-    "no number": ((("a.csv", TABLE.encode()),), {"raters": "many"}, "a number of people"),
-    "no scale": ((("a.csv", TABLE.encode()),), {"scale": "0-7"}, "a scale of the list"),
+    "no kind": ((("a.csv", TABLE.encode()),), {"template": "films"}, "a kind and a scale of the list"),
 }
 
 
@@ -241,11 +317,19 @@ def test_what_is_wrong_is_said_above_the_form_and_nothing_is_written(host, visit
     assert not [path for path in host[2].iterdir() if path.is_dir()]
 
 
+def test_what_is_wrong_in_a_later_step_changes_nothing(host, visitor):
+    visitor.upload(("answers.csv", TABLE.encode()))
+    before = (host[2] / "answers" / "study.toml").read_bytes()
+    assert "a whole number from 1" in visitor.fill("question", scale="1-5", raters="many").text
+    assert "a scale of the list" in visitor.fill("question", scale="0-7").text and visitor.status == 400
+    assert (host[2] / "answers" / "study.toml").read_bytes() == before
+
+
 def test_markup_in_a_table_is_shown_as_text(visitor):
     hostile = "question,model,answer\n<script>alert(1)</script>,x,<img src=x onerror=alert(1)>\n"
     visitor.upload(("a.csv", hostile.encode()))
-    assert visitor.answer is not None
-    html = visitor.answer.get_data(as_text=True)
+    visitor.get("/start/check")
+    html = visitor.html
     assert "<script>alert" not in html and "<img src=x" not in html and "&lt;script&gt;" in html
 
 
@@ -269,9 +353,9 @@ def test_below_a_hosts_path_the_pages_lead_on_below_it(tmp_path):
     entered = client.get(f"/studies/start/{key.key}", **given)
     assert entered.headers["Location"] == "/studies/start/" and "Secure" in entered.headers["Set-Cookie"]
     csrf = Page(client.get("/studies/start/", **given).get_data(as_text=True)).forms[0].fields["csrf"]
-    fields = {"csrf": csrf, "ask": "each", "question": "", "scale": "1-5", "raters": "", "name": "mine"}
+    fields = {"csrf": csrf, "template": "answers", "name": "mine"}
     made = client.post("/studies/start/", data=fields | {"files": (io.BytesIO(TABLE.encode()), "a.csv")}, **given)
-    assert made.headers["Location"] == "/studies/start/check"
+    assert made.headers["Location"] == "/studies/start/systems"
     opened = client.post("/studies/start/open", data={"csrf": csrf}, **given)
     assert opened.headers["Location"].startswith("/studies/mine/admin/setup/")
     studies.close()

@@ -1,0 +1,277 @@
+"""A study that is being set up in the browser: what was chosen so far, and the study that this makes.
+
+Every choice is one that a command takes; the study is made anew after each step, and is not served before it is opened.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.files import read_json, write_json, write_text
+from relstudy.common.runtime.wording import count_of, thousands
+from relstudy.common.tables.formats.table_files import read_table
+from relstudy.common.tables.meaning.study_folder import ANSWERS
+from relstudy.studyapp.collection.asked_study import make_study
+from relstudy.studyapp.collection.from_folder import make_collection
+from relstudy.studyapp.collection.items import Collection
+from relstudy.studyapp.collection.results_table import read_results
+from relstudy.studyapp.config.starter import starter_toml, with_people, with_question
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.systems import SYSTEMS
+from relstudy.studyapp.web.hosted import NAME, RESERVED, STOPPED
+from relstudy.studyapp.web.uploads import items_in, sources_in
+
+DRAFT, UPLOADS = "draft.json", "uploads"
+SCALES = ("1-5", "yes-no", "binary", "1-9")
+WAYS = ("personal", "open", "prolific")
+PROLIFIC = "https://app.prolific.com/submissions/complete?cc="
+OFFERED = ("keywords", "colour", "bm25", "gift", "simplicity")
+"""Built-in systems that a page offers."""
+OF_PARADIGM = {"image": "colour", "text": "bm25"}
+"""The system that needs nothing but the items, by how queries ask."""
+LONGEST = 300.0
+"""Seconds that drawing pairs may take."""
+
+
+@dataclass(frozen=True)
+class Template:
+    """A kind of study that people set up.
+
+    Parameters
+    ----------
+    title : in a few words
+    upload : what it is made of
+    of_items : whether it is made of pictures or texts, for which systems propose pairs, and not of results
+    scale : that it begins with
+    side_by_side : whether two results are compared
+    """
+
+    title: str
+    upload: str
+    of_items: bool = False
+    scale: str = SCALES[0]
+    side_by_side: bool = False
+
+
+RESULTS = (
+    "A table with a row for each query, system and result; TREC runs with a table of their documents; or a zip with a "
+    "folder of pictures for each system."
+)
+TEMPLATES = {
+    "answers": Template(
+        "Answers of language models", "A table with a row for each question and a column of answers for each model."
+    ),
+    "search": Template("Search results", RESULTS),
+    "yes-no": Template("Search results, relevant or not", RESULTS, scale="yes-no"),
+    "side-by-side": Template("Two systems side by side", RESULTS, side_by_side=True),
+    "made-pictures": Template(
+        "Pictures made for texts", "A zip with a folder of pictures for each system, and a table of the texts."
+    ),
+    "items": Template(
+        "Your own pictures or texts", "A zip of pictures, or of texts (.txt, .md). Which are alike?", of_items=True
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Draft:
+    """What was chosen.
+
+    Parameters
+    ----------
+    name : of the study, and of its folder
+    template : one of TEMPLATES
+    question, scale, side_by_side : what people are asked; "": what fits
+    raters : people expected; None: not known
+    systems : built-in systems that propose pairs, of a study of items; none: those that apply
+    queries, results, base : numbers to draw, of a study of items
+    contact, consent : texts for raters; "": the shipped ones
+    ways : how raters get in
+    completion : Prolific's completion code
+    """
+
+    name: str
+    template: str = "search"
+    question: str = ""
+    scale: str = SCALES[0]
+    side_by_side: bool = False
+    raters: int | None = None
+    systems: tuple[str, ...] = ()
+    queries: int = 50
+    results: int = 10
+    base: int = 20
+    contact: str = ""
+    consent: str = ""
+    ways: tuple[str, ...] = WAYS[:2]
+    completion: str = ""
+
+    @property
+    def kind(self) -> Template:
+        """Its template."""
+        return TEMPLATES[self.template]
+
+    @classmethod
+    def of(cls, folder: Path) -> Draft | None:
+        """The draft in a folder; None where there is none, or it was opened."""
+        if not (folder / STOPPED).is_file() or not (folder / DRAFT).is_file():
+            return None
+        content = read_json(folder / DRAFT)["draft"]
+        return cls(**content | {"systems": tuple(content["systems"]), "ways": tuple(content["ways"])})
+
+    def checked(self) -> Draft:
+        """Itself.
+
+        Raises
+        ------
+        RelstudyError
+            for a choice that there is not
+        """
+        if not NAME.fullmatch(self.name) or self.name in RESERVED:
+            raise RelstudyError(f"{self.name!r} cannot be the name of a study: letters, digits, - and _ are allowed")
+        if self.template not in TEMPLATES or self.scale not in SCALES:
+            raise RelstudyError("a kind and a scale of the list are needed")
+        if not self.ways or not set(self.ways) <= set(WAYS):
+            raise RelstudyError("choose how raters get in")
+        if not set(self.systems) <= set(SYSTEMS):
+            raise RelstudyError("choose systems of the list")
+        if self.completion and not re.fullmatch(r"[A-Za-z0-9]{4,40}", self.completion):
+            raise RelstudyError(f"{self.completion!r} is no completion code: letters and digits are allowed")
+        return self
+
+
+@dataclass(frozen=True)
+class Made:
+    """What a draft made: what was understood, its systems, and the commands that do the same."""
+
+    said: tuple[str, ...]
+    systems: tuple[str, ...]
+    commands: tuple[str, ...]
+
+    @classmethod
+    def of(cls, folder: Path) -> Made:
+        """As it was kept beside the draft."""
+        return cls(**{name: tuple(value) for name, value in read_json(folder / DRAFT)["made"].items()})
+
+
+def make_draft(draft: Draft, host: Path, take: Callable[[Path], None] | None = None) -> Made:
+    """Make the study of a draft in the host's folder, in place of an earlier state of the same draft.
+
+    Parameters
+    ----------
+    take : writes what was uploaded into the folder that it is given; None: as uploaded before
+
+    Raises
+    ------
+    RelstudyError
+        for what is wrong with choices or uploads, and where the name is taken; nothing is changed then
+    """
+    target = host / draft.checked().name
+    if target.exists() and Draft.of(target) is None:
+        raise RelstudyError(f"there is a study {draft.name} already; choose another name")
+    with tempfile.TemporaryDirectory(prefix=".upload-", dir=host) as place:
+        study = Path(place) / draft.name
+        uploads = Path(place) / UPLOADS
+        uploads.mkdir()
+        if take is None:
+            shutil.copytree(target / UPLOADS, uploads, dirs_exist_ok=True)
+        else:
+            take(uploads)
+        try:
+            made = (_of_items if draft.kind.of_items else _of_results)(draft, uploads, study)
+            file = study / "study.toml"
+            url = PROLIFIC + draft.completion if draft.completion else ""
+            said = with_people(file.read_text(encoding="utf-8"), draft.contact, draft.consent, draft.ways, url)
+            write_text(said, file)
+            Study.load(study)
+        except RelstudyError as error:
+            raise RelstudyError(re.sub(rf"{re.escape(place)}/({UPLOADS}/)?", "", str(error))) from None
+        uploads.rename(study / UPLOADS)
+        write_json({"draft": asdict(draft), "made": asdict(made)}, study / DRAFT)
+        (study / STOPPED).touch()
+        if target.exists():
+            shutil.rmtree(target)
+        try:
+            study.rename(target)
+        except OSError:
+            raise RelstudyError(f"there is a study {draft.name} already; choose another name") from None
+    return made
+
+
+def open_draft(folder: Path) -> None:
+    """Let the host serve it; what was uploaded is in the study now."""
+    shutil.rmtree(folder / UPLOADS, ignore_errors=True)
+    (folder / DRAFT).unlink()
+    (folder / STOPPED).unlink()
+
+
+def _of_results(draft: Draft, uploads: Path, study: Path) -> Made:
+    sources = sources_in(uploads)
+    table = read_results(sources)
+    asked = make_study(
+        table, study, questions=[draft.question] if draft.question else [], scale=draft.scale, raters=draft.raters,
+        side_by_side=draft.side_by_side, beside=uploads,
+    )  # fmt: skip
+    names = dict.fromkeys(path.relative_to(uploads).parts[0] for path in sources)
+    words = ["relstudy", "ask", *names, "-o", draft.name]
+    words += ["--question", draft.question] if draft.question else []
+    words += ["--side-by-side"] if draft.side_by_side else ["--scale", draft.scale]
+    words += ["--raters", str(draft.raters)] if draft.raters else []
+    counts = read_table(study / ANSWERS, "system").frame["system"].value_counts(sort=False)
+    systems = tuple(f"{name}: {count_of(int(number), 'result')}" for name, number in counts.items())
+    return Made((*table.sentences(), asked.sentence()), systems, (shlex.join(words),))
+
+
+def _of_items(draft: Draft, uploads: Path, study: Path) -> Made:
+    study.mkdir()
+    notes = make_collection(items_in(uploads), study, convert=True)
+    collection = Collection.load(study)
+    paradigms = collection.paradigms()
+    write_text(with_question(starter_toml(draft.name, paradigms), draft.question, draft.scale), study / "study.toml")
+    systems = draft.systems or tuple(OF_PARADIGM[name] for name in paradigms)
+    words = ["--systems", ",".join(systems), "--queries", str(draft.queries), "--results", str(draft.results)]
+    words += ["--base", str(draft.base), *(["--raters", str(draft.raters)] if draft.raters else [])]
+    drawn = _run(["sample", str(study), *words, "--json"])
+    if draft.raters:
+        file = study / "study.toml"
+        share = f"pairs_per_rater = {-(-drawn['unique_pairs'] // draft.raters) or 1}"
+        write_text(re.sub(r"^pairs_per_rater = 100\b", share, file.read_text(encoding="utf-8"), flags=re.M), file)
+    hours = drawn["rater_hours"]
+    said = (
+        f"{count_of(len(collection), 'item')}, of which {count_of(sum(drawn['queries'].values()), 'query', 'queries')} "
+        f"were drawn",
+        *notes,
+        f"{thousands(drawn['pairs'])} pairs to rate, {drawn['base_pairs']} of them by everyone",
+        f"{thousands(hours['ratings'])} ratings by {count_of(drawn['raters'], 'person', 'people')}, about "
+        f"{60 * hours['each']:.0f} minutes each",
+        *drawn["notes"],
+    )
+    uploaded = " ".join(shlex.quote(path.name) for path in sorted(uploads.iterdir()))
+    commands = (
+        f"relstudy new {draft.name} --from {uploaded}",
+        shlex.join(["relstudy", "sample", draft.name, *words]),
+    )
+    return Made(said, systems, commands)
+
+
+def _run(words: list[str]) -> dict[str, Any]:
+    """What a command prints as JSON, run in a process of its own."""
+    command = [sys.executable, "-m", "relstudy", *words]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
+    except subprocess.TimeoutExpired:
+        raise RelstudyError(f"drawing pairs took longer than {LONGEST:.0f} seconds; take fewer items") from None
+    if done.returncode:
+        raise RelstudyError(done.stderr.strip().splitlines()[-1].removeprefix("Error: "))
+    found: dict[str, Any] = json.loads(done.stdout)
+    return found

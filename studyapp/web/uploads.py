@@ -1,0 +1,89 @@
+"""Files that somebody uploads: bounded, unpacked like archives, and taken for what they hold."""
+
+from __future__ import annotations
+
+import shutil
+import stat
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+from werkzeug.datastructures import FileStorage
+
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.studyapp.collection.from_folder import TEXTS
+from relstudy.studyapp.collection.kinds import can_be_shown
+
+TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".xls", ".ods", ".run", ".trec", ".txt")
+UPLOAD = 128 << 20
+"""Bytes that are taken at once, packed."""
+UNPACKED, FILES = 512 << 20, 5_000
+"""Bytes and files that archives may hold together."""
+
+
+def taken_in(files: Sequence[FileStorage], place: Path) -> None:
+    """Write tables as they are, and what archives hold in a folder for each, into an empty folder.
+
+    Raises
+    ------
+    RelstudyError
+        for another type of file, a name that comes twice, and an archive that leads out or holds too much
+    """
+    left = [UNPACKED, FILES]
+    for each in files:
+        name = PurePosixPath((each.filename or "").replace("\\", "/")).name
+        target = place / name
+        if not name.lower().endswith((".zip", *TABLES)):
+            raise RelstudyError(f"{name}: a table ({', '.join(TABLES)}) or a zip is needed")
+        if target.exists():
+            raise RelstudyError(f"{name} comes twice")
+        if name.lower().endswith(".zip"):
+            _unpack(each, target, name, left)
+        else:
+            place.mkdir(parents=True, exist_ok=True)
+            each.save(target)
+    if not sources_in(place):
+        raise RelstudyError("nothing was found in the zip: folders of pictures, or tables, are needed")
+
+
+def sources_in(place: Path) -> list[Path]:
+    """The tables and the folders of pictures among what was taken in."""
+    files = [path for path in sorted(place.rglob("*")) if path.is_file()]
+    return list(
+        dict.fromkeys(
+            path if path.suffix.lower() in TABLES else path.parent
+            for path in files
+            if path.suffix.lower() in TABLES or can_be_shown(path)
+        )
+    )
+
+
+def items_in(place: Path) -> list[Path]:
+    """The pictures and texts themselves."""
+    return [
+        path
+        for path in sorted(place.rglob("*"))
+        if path.is_file() and (path.suffix.lower() in TEXTS or can_be_shown(path))
+    ]
+
+
+def _unpack(file: FileStorage, target: Path, name: str, left: list[int]) -> None:
+    """Write what an archive holds below a folder; nothing lands outside, and no links."""
+    try:
+        with zipfile.ZipFile(file.stream) as archive:
+            for entry in archive.infolist():
+                parts = PurePosixPath(entry.filename.replace("\\", "/")).parts
+                hidden = any(part.startswith(".") or part == "__MACOSX" for part in parts)
+                if entry.is_dir() or hidden or stat.S_ISLNK(entry.external_attr >> 16):
+                    continue  # a way out (..) begins with a dot
+                if not parts or parts[0].endswith(("/", ":")):
+                    raise RelstudyError(f"{name}: {entry.filename[:80]!r} leads out of the archive")
+                left[0], left[1] = left[0] - entry.file_size, left[1] - 1
+                if min(left) < 0:
+                    raise RelstudyError(f"{name} unpacks to more than {UNPACKED >> 20} MB or {FILES:,} files")
+                path = target.joinpath(*parts)
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with archive.open(entry) as packed, path.open("wb") as out:
+                    shutil.copyfileobj(packed, out)
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as error:
+        raise RelstudyError(f"{name} cannot be unpacked ({error})") from None
