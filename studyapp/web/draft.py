@@ -73,8 +73,10 @@ TEMPLATES = {
         "Answers of language models", "A table with a row for each question and a column of answers for each model."
     ),
     "search": Template("Search results", RESULTS),
-    "yes-no": Template("Search results, relevant or not", RESULTS, scale="yes-no"),
-    "side-by-side": Template("Two systems side by side", RESULTS, side_by_side=True),
+    "yes-no": Template("Search results, relevant or not", "The same, with yes or no for each result.", scale="yes-no"),
+    "side-by-side": Template(
+        "Two systems side by side", "The same, or a table of answers: which of two is better?", side_by_side=True
+    ),
     "made-pictures": Template(
         "Pictures made for texts", "A zip with a folder of pictures for each system, and a table of the texts."
     ),
