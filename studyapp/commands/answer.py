@@ -6,7 +6,8 @@ import math
 import os
 import shlex
 import shutil
-from collections.abc import Iterator
+import zipfile
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import product
@@ -29,7 +30,7 @@ from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.calibration.tables.study_tables import EXPORTED
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.files import whole_files, write_json, write_text
+from relstudy.common.runtime.files import replacing, whole_files, write_json, write_text
 from relstudy.common.tables.formats.table_files import read_table, write_parts
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.study_folder import answers_file, is_side_by_side
@@ -40,7 +41,7 @@ from relstudy.studyapp.database.feed import tell
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.audit_log import record_command
 from relstudy.studyapp.monitoring.export import ratings_in_parts
-from relstudy.studyapp.monitoring.kept_answer import ANSWER, KeptAnswer, computing, page_of
+from relstudy.studyapp.monitoring.kept_answer import ANSWER, KeptAnswer, computing, page_of, results_of
 from relstudy.studyapp.monitoring.status import seconds_per_rating
 from relstudy.studyapp.sampling.judge_round import draw_judge_round
 from relstudy.studyapp.sampling.next_round import FEWEST_JUDGED
@@ -79,17 +80,22 @@ def compute_answer(folder: Path) -> KeptAnswer:
         found = KeptAnswer(at=at, ratings=ratings, headline="", closed=state == "closed")
         plan: LookPlan | None = None
         page: Page | None = None
+        whole: Callable[[], Page] | None = None
         try:
-            found, page, plan = _answer(folder, work, found)
+            found, page, plan, whole = _answer(folder, work, found)
         except RelstudyError as error:
             found, page = replace(found, headline=f"No answer yet: {error}"), None
-        shutil.rmtree(work)  # ratings lie nowhere but where people put them
         if page is None or found.hidden:
             page_of(folder).unlink(missing_ok=True)
         else:
             write_text(html_of(page, part=True), page_of(folder))
         earlier = () if before is None else tuple(each for each in before.widths if each[0] < found.ratings)
         found = replace(found, widths=(*earlier, *found.widths), seconds=seconds_per_rating(store))
+        if whole is None or found.hidden:
+            results_of(folder).unlink(missing_ok=True)
+        else:
+            _write_results(whole(), work, results_of(folder))
+        shutil.rmtree(work)  # ratings lie nowhere but where people put them
         found.write(folder)
         if before is None or (before.ratings, before.headline) != (found.ratings, found.headline):
             with store.write() as connection:
@@ -124,16 +130,26 @@ def _exported(study: Study, store: Store, file: Path) -> int:
     return sum(counts)
 
 
-def _answer(folder: Path, work: Path, found: KeptAnswer) -> tuple[KeptAnswer, Page, LookPlan | None]:
-    """The answer, its page, and the looks that the study plans."""
+def _write_results(page: Page, work: Path, target: Path) -> None:
+    """Write the report with its tables, and the judgments, as one zip file."""
+    with replacing(target) as beside, zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as results:
+        results.writestr("report/index.html", html_of(page))
+        for table in page.tables():
+            results.writestr(f"report/tables/{table.file}.csv", table.csv())
+            results.writestr(f"report/tables/{table.file}.tex", table.latex())
+        if (work / "judgments.csv").exists():
+            results.write(work / "judgments.csv", "judgments.csv")
+
+
+def _answer(
+    folder: Path, work: Path, found: KeptAnswer
+) -> tuple[KeptAnswer, Page, LookPlan | None, Callable[[], Page]]:
+    """The answer, its page, the looks that the study plans, and what makes the whole report."""
     if is_side_by_side(folder):
         compared = side_by_side_of_study(folder, work / "ratings.csv")
         headline, *rest = compared.sentences()
-        return (
-            replace(found, headline=headline, sentences=tuple(rest)),
-            side_by_side_page(folder, work / "ratings.csv"),
-            None,
-        )
+        page = side_by_side_page(folder, work / "ratings.csv")
+        return replace(found, headline=headline, sentences=tuple(rest)), page, None, lambda: page
     pairs = folder / "pairs.csv"
     result = pipeline.calibrate(read_ratings(work / "ratings.csv"))
     if pairs.is_file():
@@ -142,12 +158,23 @@ def _answer(folder: Path, work: Path, found: KeptAnswer) -> tuple[KeptAnswer, Pa
     answers = answers_file(folder)
     if answers is not None:
         models = answers_of_study(answers, work / "judgments.csv")
-        return replace(found, headline=models.headline), answers_page(answers, work / "judgments.csv"), None
+        page = answers_page(answers, work / "judgments.csv")
+        return replace(found, headline=models.headline), page, None, lambda: page
     run, plan = answer_of_study(folder, work / "judgments.csv")
     said = _of_run(run, found)
     if not said.hidden:
         said = replace(said, next_round=_next_round(run, plan, folder, work / "judgments.csv"))
-    return said, _page(run, folder), plan
+    return said, _page(run, folder), plan, lambda: _report(run, folder, work)
+
+
+def _report(run: ScoringRun, folder: Path, work: Path) -> Page:
+    """The whole report of what was scored."""
+    from relstudy.analysis.report.inputs import page_tables
+    from relstudy.analysis.report.study import study_page
+
+    raters = read_table(work / "raters.csv").frame.astype(str)
+    tables = replace(page_tables(run.study, folder), raters=raters)
+    return study_page(run, tables, ["relstudy", "report", folder.resolve().name], True)
 
 
 def _of_run(run: ScoringRun, found: KeptAnswer) -> KeptAnswer:

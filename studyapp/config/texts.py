@@ -323,6 +323,8 @@ ENGLISH: dict[str, str] = {
     "admin.answer.counts": "With new ratings it counts as a look.",
     "admin.answer.computing": "The answer is being computed. This page shows it when it is there.",
     "admin.answer.page": "The first screen of the report",
+    "admin.answer.download": "Download the results",
+    "admin.answer.holds": "The whole report with its tables, and the judgments, as a zip file.",
     "admin.answer.width": "How sure the answer is",
     "admin.answer.width.note": (
         "Half the width of the interval of the difference between the first two systems, at each answer."

@@ -22,6 +22,7 @@ except ImportError:  # no such locks here: two at once compute the same
     fcntl = None  # type: ignore[assignment]
 
 ANSWER, KEPT, PAGE, RUNNING, STARTED = "answer", "answer.json", "index.html", "running", "started"
+RESULTS = "results.zip"
 STARTING = 5.0
 """Seconds within which a process that was started holds its lock."""
 
@@ -104,6 +105,11 @@ class KeptAnswer:
 def page_of(folder: Path) -> Path:
     """The page of the answer in a study's folder."""
     return folder / ANSWER / PAGE
+
+
+def results_of(folder: Path) -> Path:
+    """The zip file of the report, its tables and the judgments, as they were when the answer was computed."""
+    return folder / ANSWER / RESULTS
 
 
 @contextmanager

@@ -26,6 +26,7 @@ OF_COMMANDS = {
     "analysis/report": "a page, which a command wrote",
     "relstudy/common/tables/formats/overwriting.py": "declares the option of commands",
     "analysis/inspection": "says the command to run next",
+    "analysis/hashing/inspected.py": "says the command to run next",
     "studyapp/sampling/judge_round.py": "of rounds that relstudy sample draws",
     "analysis/hashing/encoders/deep/items.py": "folders of pictures are of commands alone",
 }

@@ -27,10 +27,14 @@ WHY_NOT = {
     **{
         f"relstudy {name} {study}": "of a study that relstudy ask made; tests/studyapp/commands/test_ask.py"
         for study, names in (
-            ("answers", "invite export calibrate score report change judge-check"),
-            ("results", "export score report change"),
+            ("answers", "invite export calibrate score report"),
+            ("results", "export score report"),
         )
         for name in names.split()
+    },
+    **{
+        f"relstudy {name}": "of a study that relstudy ask made; tests/studyapp/commands/test_ask.py"
+        for name in ("admin change answers", "admin change results", "judge check answers")
     },
     "relstudy serve": "runs until it is stopped; tests/studyapp/web and tests/browser serve studies",
     "relstudy start": "runs until it is stopped; tests/studyapp/web/test_set_up.py goes through its pages",
@@ -57,6 +61,7 @@ WHY_NOT = {
     "relstudy judge my-study --question": "asks a model; tests/studyapp/judging asks a server on the loopback",
 }
 """Beginnings of commands that are not run here, and why."""
+TWO_WORDS = ("sample couples", "systems lists", "judge check")
 IN_A_BROWSER = ("docs/how-to/shop.md", "docs/how-to/answers.md", "docs/how-to/films.md")
 """Pages that tests/browser/test_how_to.py goes through, with what comes between their commands."""
 AS_RATED = "as-rated"
@@ -80,7 +85,7 @@ def shown(page: str) -> list[str]:
     text = re.sub(r"^( *)```.*?^\1```", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
     for line in re.findall(r"`(relstudy [a-z][^`]*)`", text):
         words = line.split()
-        at = 3 if words[1] == "hash" else 2
+        at = 3 if words[1] in ("hash", "admin") or " ".join(words[1:3]) in TWO_WORDS else 2
         # without an argument a command is named, and not shown; with an option alone, the option is
         if len(words) > at and not words[at].startswith("-"):
             found.append(" ".join(words))
@@ -173,12 +178,12 @@ def test_every_command_that_a_page_shows_runs(page: str, workplace: Path, monkey
         for name, meant in {**STANDS_FOR, **drawn, "RATER": other if "--compare" in line else rater}.items():
             words = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w.])", meant, words)
         further = " --next" in line or " --back" in line  # goes on with what the commands above it made
-        if re.match("relstudy (forget|set-aside|restore|sample|status)", line) and not further:
+        if re.match("relstudy (admin (erase|exclude|restore)|sample|status)", line) and not further:
             restore(workplace, "my-study")
         again = line.startswith("relstudy new my-study")
         if again:
             shutil.rmtree("my-study")
-        asks = re.match("relstudy (forget|restore|change)", line) and "--yes" not in line
+        asks = re.match("relstudy admin (erase|restore|change)", line) and "--yes" not in line
         run_line(f"{words} --yes" if asks else words)
         if further or again:
             restore(workplace, "my-study")

@@ -41,7 +41,10 @@ def parsed(words: list[str]) -> dict[str, Any]:
     """The settings that `relstudy WORDS` would run with; fails on a command or option that there is not."""
     group = main.make_context("relstudy", list(words))
     with group:
-        _, command, rest = main.resolve_command(group, [*group._protected_args, *group.args])
+        command: click.Command | None = main
+        rest = [*group._protected_args, *group.args]
+        while isinstance(command, click.Group):
+            _, command, rest = command.resolve_command(group, rest)
         assert isinstance(command, click.Command)
         return command.make_context(command.name, rest, parent=group).params
 
@@ -198,7 +201,7 @@ def back_up(folder: Path, backups: Path, programs: Path) -> int:
     """backup.sh with a `relstudy` that makes the file it is asked for, and fails for a study that is called broken."""
     programs.mkdir(exist_ok=True)
     stand_in = programs / "relstudy"
-    stand_in.write_text('#!/bin/sh\necho "$@" >> "$0.log"\ncase $2 in *broken) exit 1 ;; esac\n: > "$4"\n')
+    stand_in.write_text('#!/bin/sh\necho "$@" >> "$0.log"\ncase $3 in *broken) exit 1 ;; esac\n: > "$5"\n')
     stand_in.chmod(0o755)
     environment = {"PATH": f"{programs}:{os.environ['PATH']}", "KEEP_DAYS": "30"}
     script = ["sh", DEPLOY / "backup.sh", folder, backups]

@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import ClassVar
 
-from flask import Blueprint, Response, abort, redirect
+from flask import Blueprint, Response, abort, redirect, send_file
 from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from relstudy.common.runtime.wording import moment, thousands
-from relstudy.studyapp.monitoring.kept_answer import KeptAnswer, is_computing, page_of
+from relstudy.studyapp.monitoring.kept_answer import KeptAnswer, is_computing, page_of, results_of
 from relstudy.studyapp.web.admin import charts
-from relstudy.studyapp.web.admin.researchers import admin_required
+from relstudy.studyapp.web.admin.researchers import admin_required, role_required
 from relstudy.studyapp.web.answering import start_computing
 from relstudy.studyapp.web.rendering import show
 from relstudy.studyapp.web.security import HEADERS
@@ -42,6 +42,7 @@ class AnswerPage:
     state: str
     computing: bool
     has_page: bool
+    has_results: bool
     look: str
     widths: Markup | None
     rows: tuple[tuple[str, str], ...]
@@ -56,6 +57,7 @@ def answer() -> ResponseReturnValue:
     page = AnswerPage(
         kept, "" if kept is None else _computed(kept), site.state, computing,
         kept is not None and not kept.hidden and page_of(site.folder).is_file(),
+        kept is not None and not kept.hidden and results_of(site.folder).is_file(),
         "" if kept is None or kept.look is None else f"at look {kept.look['number']}", _widths(kept), _rows(kept),
     )  # fmt: skip
     framing = {"Content-Security-Policy": f"{HEADERS['Content-Security-Policy']}; frame-src 'self'"}
@@ -79,6 +81,17 @@ def page() -> ResponseReturnValue:
     if kept is None or kept.hidden or not file.is_file():
         abort(404)
     return Response(file.read_bytes(), mimetype="text/html", headers=IN_A_FRAME)
+
+
+@blueprint.get("/answer/results.zip")
+@role_required("viewer")
+def results() -> ResponseReturnValue:
+    """The report with its tables, and the judgments, as they were when the answer was computed."""
+    site = current_site()
+    kept, file = KeptAnswer.of(site.folder), results_of(site.folder)
+    if kept is None or kept.hidden or not file.is_file():
+        abort(404)
+    return send_file(file.resolve(), as_attachment=True, download_name=f"{site.study.id}-results.zip")
 
 
 def _computed(kept: KeptAnswer) -> str:

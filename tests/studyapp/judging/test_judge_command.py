@@ -714,7 +714,7 @@ def test_a_judge_is_asked_a_further_question_in_its_words_and_on_its_scale(folde
         refused = ask(folder, stub.url, "--question", "why")
     rows = pd.read_csv(folder / "questions" / "trust" / "judges" / "m.csv")
     assert set(rows["rating"]) == {1.0} and not (folder / "judges").exists()
-    assert "judge-check" in done.output and "--question trust" in done.output
+    assert "judge check" in done.output and "--question trust" in done.output
     assert refused.exit_code == 1 and "'why' is answered in words" in refused.output
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import io
 import json
 import os
 import re
@@ -11,6 +12,7 @@ import signal
 import subprocess
 import sys
 import time
+import zipfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -65,7 +67,8 @@ def test_it_says_the_same_as_the_commands_and_counts_the_same_ratings_once(folde
     assert scored["headline"] == found["headline"] and scored["looks"] == found["sentences"][0]
     assert succeeds("status", folder, "--answer").output.splitlines()[0] == found["headline"]
     assert len(looks(folder)) == 1
-    assert {path.name for path in (folder / ANSWER).iterdir()} == {"answer.json", "index.html", "running"}
+    kept = {"answer.json", "index.html", "results.zip", "running"}
+    assert {path.name for path in (folder / ANSWER).iterdir()} == kept
 
 
 def test_each_answer_keeps_how_wide_its_interval_was_and_the_end_is_said(folder):
@@ -231,6 +234,23 @@ def test_researchers_see_it_and_editors_have_it_computed(folder, monkeypatch):
     browser.send(next(form for form in page.forms if form.fields.get("state") == "closed"))
     assert "closed at look 1" in {entry.about for entry in read_entries(Store.of_study(folder))}
     assert Browser(create_app(folder)).get("/admin/answer/page").form("/admin/login")
+
+
+def test_the_whole_report_and_the_judgments_are_downloaded(folder):
+    visitor = signed_in(folder)
+    assert visitor.client.get("/admin/answer/results.zip").status_code == 404
+    rated(folder, 2)
+    found = compute_answer(folder)
+    sent = visitor.client.get("/admin/answer/results.zip")
+    assert sent.mimetype == "application/zip" and "results.zip" in sent.headers["Content-Disposition"]
+    with zipfile.ZipFile(io.BytesIO(sent.get_data())) as results:
+        names = set(results.namelist())
+        page = results.read("report/index.html").decode()
+        judgments = pd.read_csv(io.BytesIO(results.read("judgments.csv")))
+    assert found.headline in html.unescape(page) and len(judgments) > 50
+    assert "report/tables/systems.csv" in names
+    assert not any("rater_id" in str(column) for column in judgments)
+    assert Browser(create_app(folder)).get("/admin/answer/results.zip").form("/admin/login")
 
 
 def test_while_it_is_computed_the_page_asks_again_by_itself(folder):
