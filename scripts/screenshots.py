@@ -68,7 +68,7 @@ scale = "1-9"
 
 def make_text_study(folder: Path, pictures: int = 60) -> None:
     """The same pictures, asked for in words, rated from 1 to 9: two with a house, whichever comes first."""
-    collection = make_collection(pictures, seed=3)
+    collection = make_collection(pictures)
     write_collection(collection, folder)
     items = pd.read_csv(folder / "collection.csv", dtype=str, keep_default_na=False)
     words = pd.DataFrame([{"item_id": "words", "kind": "text", "text": "A house in the evening", "role": "query"}])
@@ -90,7 +90,7 @@ def invited(folder: Path) -> str:
 
 def make_study(folder: Path) -> DemoCollection:
     """A collection with pairs from two sources, one of which brings mostly good matches."""
-    collection = make_collection(60, seed=3)
+    collection = make_collection(60)
     write_collection(collection, folder)
     draw = random.Random(1)
     rows = []

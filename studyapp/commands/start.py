@@ -26,8 +26,9 @@ class StartOptions(CommandOptions):
 def start(folder: Path, server: ServerOptions, options: StartOptions) -> None:
     """Set up studies in the browser, and serve those in FOLDER (studies, unless you name one).
 
-    Upload a table of results or answers, see what it was taken for, and open the study: the pages do what `relstudy
-    ask` does, and serve the study as `relstudy admin host` does. Only who has the printed link can set up studies.
+    Five steps lead from your files to a study that people rate: items, systems, question and size, raters, check. The
+    pages do what `relstudy ask`, `new` and `sample` do, and serve the study as `relstudy admin host` does. Only who has
+    the printed link can set up studies.
 
     \b
     Example:

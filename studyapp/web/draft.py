@@ -244,10 +244,9 @@ def _of_items(draft: Draft, uploads: Path, study: Path) -> Made:
     words = ["--systems", ",".join(systems), "--queries", str(draft.queries), "--results", str(draft.results)]
     words += ["--base", str(draft.base), *(["--raters", str(draft.raters)] if draft.raters else [])]
     drawn = _run(["sample", str(study), *words, "--json"])
-    if draft.raters:
-        file = study / "study.toml"
-        share = f"pairs_per_rater = {-(-drawn['unique_pairs'] // draft.raters) or 1}"
-        write_text(re.sub(r"^pairs_per_rater = 100\b", share, file.read_text(encoding="utf-8"), flags=re.M), file)
+    file = study / "study.toml"
+    share = f"pairs_per_rater = {-(-drawn['unique_pairs'] // drawn['raters']) or 1}"
+    write_text(re.sub(r"^pairs_per_rater = 100\b", share, file.read_text(encoding="utf-8"), flags=re.M), file)
     hours = drawn["rater_hours"]
     said = (
         f"{count_of(len(collection), 'item')}, of which {count_of(sum(drawn['queries'].values()), 'query', 'queries')} "

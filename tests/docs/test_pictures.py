@@ -51,7 +51,7 @@ def test_the_page_by_text_is_photographed_by_day_and_by_night(tmp_path: Path, mo
     (tmp_path / "taken").mkdir()
     study = tmp_path / "words"
     study.mkdir()
-    screenshots.make_text_study(study, pictures=6)
+    screenshots.make_text_study(study, pictures=10)
     invitation = screenshots.invited(study)
     # the script starts Playwright by itself, which has to be in another thread than that of the other tests
     with serving(study, workers=1) as base, ThreadPoolExecutor(1) as pool:
