@@ -6,10 +6,12 @@ A run holds ids alone, and a folder the names of its files; tables beside them g
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from relstudy.common.runtime.errors import RelstudyError
@@ -26,6 +28,8 @@ from relstudy.studyapp.collection.search_responses import responses
 DEPTH = 10
 """Results of a query that are taken of a run."""
 SHOWN = ("title", "text", "image")
+BY_LINE = "(line)"
+"""The name of the column of a text file's lines."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +78,20 @@ def _table(source: Path | pd.DataFrame, number: int) -> Source:
         found = list(responses(read_json(source)))
         if found:
             return Source(source.stem, pd.DataFrame(found))
+    if source.suffix == ".txt" and (lines := _lines(source)):
+        return Source(source.stem, pd.DataFrame({BY_LINE: [str(row + 1) for row in range(len(lines))], "query": lines}))
     return Source(source.stem, without_lists(read_table(source).frame.reset_index(drop=True)))
+
+
+def _lines(file: Path) -> list[str]:
+    """The lines of a text that is no table: queries, one a line; none where its first line names columns."""
+    try:
+        lines = [line.strip() for line in file.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    except (UnicodeDecodeError, OSError):
+        return []  # the reader of tables says what is wrong
+    names = [name.strip().strip('"') for name in re.split(r"[,;\t|]", lines[0])] if lines else []
+    is_table = all("\t" in line for line in lines) or known_columns(names)
+    return [] if is_table else lines
 
 
 def _with_texts(tables: Sequence[Source]) -> list[Source]:
@@ -131,10 +148,13 @@ class _Texts:
     name: str
     of_queries: bool
     rows: pd.DataFrame
+    by_line: bool = False
 
     @classmethod
     def of(cls, table: Source) -> _Texts:
         frame = table.frame
+        if BY_LINE in frame:
+            return cls(table.name, True, frame.set_index(BY_LINE), True)
         known = known_columns(list(frame))
         if not known and len(frame.columns) == 2:  # an id and a text a line, without a header
             first = pd.DataFrame([list(map(str, frame.columns))], columns=["id", "text"])
@@ -153,7 +173,19 @@ class _Texts:
 
     def covers(self, ids: pd.Series) -> float:
         """Share of the ids that it has."""
-        return float(ids.isin(self.rows.index).mean())
+        return float(self._named(ids).isin(self.rows.index).mean())
+
+    def texts_of(self, ids: pd.Series, column: str) -> np.ndarray:
+        """The text of each id, NaN without one."""
+        found: np.ndarray = self.rows[column].reindex(self._named(ids)).to_numpy()
+        return found
+
+    def _named(self, ids: pd.Series) -> pd.Series:
+        """Ids as the texts are named: of lines by their numbers, from 0 where that is one of them, else from 1."""
+        if not self.by_line:
+            return ids
+        numbers = pd.to_numeric(ids, errors="coerce")
+        return (numbers + bool((numbers == 0).any())).map(lambda number: f"{number:.0f}")
 
 
 def _of_runs(runs: Sequence[Path], tables: Sequence[Source]) -> Source:
@@ -227,9 +259,10 @@ def _queries(
     if texts is None or not texts.covers(ids):
         return ids.map(plain), otherwise
     column = next(role for role in ("query", "text", "title") if role in texts.rows)
-    found = texts.rows[column].reindex(ids).to_numpy()
+    found = texts.texts_of(ids, column)
     lacking = pd.isna(found)
     if lacking.any():
         number = count_of(ids[lacking].nunique(), "query", "queries")
         raise RelstudyError(f"{texts.name} lacks {number}, such as {ids[lacking].iloc[0]!r}")
-    return pd.Series(found, index=ids.index), f"texts of {texts.name}"
+    said = f"line by line of {texts.name}" if texts.by_line else f"texts of {texts.name}"
+    return pd.Series(found, index=ids.index), said

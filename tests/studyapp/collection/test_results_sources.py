@@ -27,13 +27,15 @@ def search(tmp_path: Path) -> Path:
     ]
     (tmp_path / "docs.jsonl").write_text("".join(json.dumps(each) + "\n" for each in documents))
     (tmp_path / "topics.tsv").write_text("".join(f"{q}\twhat is {q}\n" for q in range(1, 6)))
+    (tmp_path / "topics.txt").write_text((tmp_path / "topics.tsv").read_text())
+    (tmp_path / "plain.txt").write_text("".join(f"what is {q}\n" for q in range(1, 6)))
     queries = [{"_id": str(q), "text": f"what is {q}"} for q in range(1, 6)]
     (tmp_path / "queries.jsonl").write_text("".join(json.dumps(each) + "\n" for each in queries))
     (tmp_path / "queries.csv").write_text("qid,query\n" + "".join(f"{q},what is {q}\n" for q in range(1, 6)))
     return tmp_path
 
 
-@pytest.mark.parametrize("queries", ["topics.tsv", "queries.jsonl", "queries.csv"])
+@pytest.mark.parametrize("queries", ["topics.tsv", "queries.jsonl", "queries.csv", "topics.txt", "plain.txt"])
 def test_runs_take_their_texts_from_tables_in_any_order(search, queries):
     found = read_results([search / name for name in (queries, "bm25.run", "docs.jsonl", "dense.run")])
     assert found.systems == ["bm25", "dense"] and not found.answers
@@ -90,6 +92,21 @@ def test_folders_are_systems_whose_pictures_of_one_name_are_of_one_query(tmp_pat
     shown = items[items["role"] == "result"]
     assert len(shown) == 4 and (shown["kind"] == "image").all()
     assert not items.apply(lambda column: column.str.contains("one|other|a_red")).any().any()
+
+
+@pytest.mark.parametrize("first", [0, 1])
+def test_numbered_pictures_take_their_texts_from_a_file_of_lines(tmp_path, first):
+    """Prompts have commas, and whoever makes pictures counts from 0 or from 1."""
+    prompts = ["a dog, running", "query the sky; at night", "three boats"]
+    (tmp_path / "prompts.txt").write_text("\n".join(prompts) + "\n")
+    names = [f"{number:05}.png" for number in range(first, first + 3)]
+    folders = [pictures(tmp_path / name, names, grey) for name, grey in (("sd", 10), ("flux", 90))]
+    found = read_results([*folders, tmp_path / "prompts.txt"])
+    assert found.rows["query"].unique().tolist() == prompts
+    assert "line by line of prompts, 3 queries" in found.sentences()[0]
+    (tmp_path / "prompts.txt").write_text("\n".join(prompts[:2]))
+    with pytest.raises(RelstudyError, match="prompts lacks 1 query, such as"):
+        read_results([*folders, tmp_path / "prompts.txt"])
 
 
 def test_folders_that_cannot_be_compared_are_refused(tmp_path):
