@@ -32,7 +32,7 @@ from relstudy.studyapp.systems import SYSTEMS
 from relstudy.studyapp.web.hosted import NAME, RESERVED, STOPPED
 from relstudy.studyapp.web.uploads import items_in, sources_in
 
-DRAFT, UPLOADS = "draft.json", "uploads"
+DRAFT, UPLOADS, SCORES = "draft.json", "uploads", "scores"
 SCALES = ("1-5", "yes-no", "binary", "1-9")
 WAYS = ("personal", "open", "prolific")
 PROLIFIC = "https://app.prolific.com/submissions/complete?cc="
@@ -235,12 +235,14 @@ def _of_results(draft: Draft, uploads: Path, study: Path) -> Made:
 
 
 def _of_items(draft: Draft, uploads: Path, study: Path) -> Made:
-    study.mkdir()
-    notes = make_collection(items_in(uploads), study, convert=True)
+    scored = sorted((uploads / SCORES).iterdir()) if (uploads / SCORES).is_dir() else []
+    shutil.copytree(uploads / SCORES, study / SCORES) if scored else study.mkdir()
+    notes = make_collection([path for path in items_in(uploads) if path.parent.name != SCORES], study, convert=True)
     collection = Collection.load(study)
     paradigms = collection.paradigms()
     write_text(with_question(starter_toml(draft.name, paradigms), draft.question, draft.scale), study / "study.toml")
-    systems = draft.systems or tuple(OF_PARADIGM[name] for name in paradigms)
+    built_in = draft.systems or tuple(OF_PARADIGM[name] for name in paradigms)
+    systems = (*built_in, *(f"{SCORES}/{path.name}" for path in scored))
     words = ["--systems", ",".join(systems), "--queries", str(draft.queries), "--results", str(draft.results)]
     words += ["--base", str(draft.base), *(["--raters", str(draft.raters)] if draft.raters else [])]
     drawn = _run(["sample", str(study), *words, "--json"])
@@ -257,7 +259,7 @@ def _of_items(draft: Draft, uploads: Path, study: Path) -> Made:
         f"{60 * hours['each']:.0f} minutes each",
         *drawn["notes"],
     )
-    uploaded = " ".join(shlex.quote(path.name) for path in sorted(uploads.iterdir()))
+    uploaded = " ".join(shlex.quote(path.name) for path in sorted(uploads.iterdir()) if path.name != SCORES)
     commands = (
         f"relstudy new {draft.name} --from {uploaded}",
         shlex.join(["relstudy", "sample", draft.name, *words]),

@@ -30,7 +30,8 @@ from relstudy.studyapp.monitoring.checkup import check_study
 from relstudy.studyapp.systems import SYSTEMS
 from relstudy.studyapp.web.admin.access import make_setup_link
 from relstudy.studyapp.web.admin.further import EXTENSION, SetUp
-from relstudy.studyapp.web.draft import OFFERED, SCALES, TEMPLATES, UPLOADS, Draft, Made, make_draft, open_draft
+from relstudy.studyapp.web.draft import OFFERED, SCALES, SCORES, TEMPLATES, UPLOADS, Draft, Made, make_draft, open_draft
+from relstudy.studyapp.web.draft_preview import preview_of
 from relstudy.studyapp.web.hosted import NAME
 from relstudy.studyapp.web.uploads import UPLOAD, taken_in
 
@@ -52,12 +53,17 @@ def add_pages(app: Flask, set_up: SetUp, *, secure: bool) -> None:
     app.register_blueprint(blueprint)
 
 
-def _here() -> SetUp:
+def _here(*, sends: bool = True) -> SetUp:
+    """Where studies are made, for whoever may; `sends`: a form that is sent must be one of these pages'."""
     found: SetUp = current_app.extensions[EXTENSION]
     account = read_accounts(found.folder).get(session["account"]) if "account" in session else None
     if not session.get("csrf") or ("account" in session and (account is None or not account.may("editor"))):
         abort(403)
-    if request.method == "POST" and not hmac.compare_digest(str(session["csrf"]), request.form.get("csrf", "")):
+    if (
+        sends
+        and request.method == "POST"
+        and not hmac.compare_digest(str(session["csrf"]), request.form.get("csrf", ""))
+    ):
         abort(400)
     return found
 
@@ -138,7 +144,7 @@ def save(step: str) -> ResponseReturnValue:
     try:
         draft = FILLED[step](draft, form)
         if files:
-            make_draft(draft, here.folder, lambda place: _with_more(here.folder / draft.name, files, place))
+            make_draft(draft, here.folder, lambda place: _with_more(draft, here.folder, files, place))
         else:
             make_draft(draft, here.folder)
     except RelstudyError as error:
@@ -146,10 +152,10 @@ def save(step: str) -> ResponseReturnValue:
     return redirect(f"/start/{STEPS[STEPS.index(step) + 1]}")
 
 
-def _with_more(folder: Path, files: list[FileStorage], place: Path) -> None:
-    """What was uploaded before, and further tables."""
-    taken_in(files, place)
-    for path in (folder / UPLOADS).iterdir():
+def _with_more(draft: Draft, host: Path, files: list[FileStorage], place: Path) -> None:
+    """What was uploaded before, and further tables: of results, or of scores for a study of items."""
+    taken_in(files, place / SCORES if draft.kind.of_items else place)
+    for path in (host / draft.name / UPLOADS).iterdir():
         if (place / path.name).exists():
             raise RelstudyError(f"{path.name} comes twice")
         (shutil.copytree if path.is_dir() else shutil.copyfile)(path, place / path.name)
@@ -227,6 +233,17 @@ def picture(item: str) -> ResponseReturnValue:
     shown = io.BytesIO()
     read_picture(folder / paths[0], LONGEST_SIDE).save(shown, "JPEG", quality=80)
     return Response(shown.getvalue(), mimetype="image/jpeg")
+
+
+@blueprint.route("/rater/", defaults={"rest": ""})
+@blueprint.route("/rater/<path:rest>", methods=["GET", "POST"])
+def as_a_rater(rest: str) -> ResponseReturnValue:
+    """Every page of the draft as a rater would meet it; nothing is stored."""
+    here = _here(sends=False)
+    app = preview_of(here.folder / _drafted(here).name)
+    below = {**request.environ, "SCRIPT_NAME": f"{request.script_root}/start/rater", "PATH_INFO": f"/{rest}"}
+    below.pop("werkzeug.request", None)
+    return Response.from_app(app, below, buffered=True)
 
 
 @blueprint.post("/open")

@@ -217,6 +217,48 @@ def test_pictures_of_ones_own_become_a_study_for_which_systems_propose_pairs(hos
     assert visitor.status == 200
 
 
+def test_every_page_of_a_draft_is_seen_as_a_rater_meets_it_and_nothing_is_stored(host, visitor):
+    app, key, folder = host
+    visitor.upload(("answers.csv", TABLE.encode()))
+    visitor.fill("question", ask="each", question="Is it right?", scale="1-5")
+    page = visitor.get("/start/rater/preview/")
+    assert visitor.status == 200 and "/start/rater/preview/consent" in page.links
+    first = next(link for link in page.links if "/block-" in link)
+    page = visitor.get(first)
+    assert "Is it right?" in page.text and page.form().action.startswith("/start/rater/preview/")
+    assert visitor.client.get("/start/rater/").headers["Location"] == "/start/rater/preview/"
+    visitor.post(page.form().action, rating="3")
+    assert visitor.status == 200 and "/start/rater/preview/" in visitor.html
+    visitor.fill("question", ask="each", question="Is it kind?", scale="1-5")
+    assert "Is it kind?" in visitor.get(first).text
+    assert not (folder / "answers" / "study.db").exists()
+    stranger = Visitor(app)
+    stranger.get("/start/rater/preview/")
+    assert stranger.status == 403
+    other = Visitor(app)
+    other.get(f"/start/{key.key}")
+    other.get("/start/rater/preview/")
+    assert other.status == 404
+    visitor.open()
+    assert visitor.status == 200
+
+
+def test_scores_of_ones_own_systems_propose_pairs_too(host, visitor):
+    names = [f"p{k}" for k in range(12)]
+    visitor.upload(
+        ("own.zip", zipped({f"{name}.png": picture(9 * k) for k, name in enumerate(names)})), template="items"
+    )
+    rows = [f"{q},{r},{(7 * i + j) % 12}\n" for i, q in enumerate(names) for j, r in enumerate(names) if q != r]
+    table = "query_id,result_id,score\n" + "".join(rows)
+    page = visitor.fill("systems", systems="colour", files=[(io.BytesIO(table.encode()), "clip.csv")])
+    assert visitor.status == 200, page.text
+    pairs = pd.read_csv(host[2] / "own" / "pairs.csv")
+    assert {"colour", "clip"} <= set(pairs["source"].str.split("/").str[-1].str.removesuffix(".csv"))
+    assert "--systems colour,scores/clip.csv" in visitor.get("/start/systems").text
+    bad = [(io.BytesIO(b"query_id,result_id,score\nnobody,p1,3\n"), "bad.csv")]
+    assert visitor.fill("systems", systems="colour", files=bad).text and visitor.status == 400
+
+
 def test_another_kind_or_name_makes_the_draft_anew(host, visitor):
     visitor.upload(("answers.csv", TABLE.encode()))
     csrf = visitor.get("/start/").form().fields["csrf"]

@@ -1,0 +1,57 @@
+"""The pages of a study that is being set up, as raters would meet them; their database is of this process alone."""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+
+from flask import Flask
+
+from relstudy.studyapp.assignment.synchronisation import prepare
+from relstudy.studyapp.database.store import Store
+from relstudy.studyapp.web.app import create_app
+from relstudy.studyapp.web.draft import DRAFT
+
+MOST = 4
+"""Drafts whose pages are kept ready."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The app of a draft, and what goes with it."""
+
+    made: int
+    app: Flask
+    store: Store
+    place: tempfile.TemporaryDirectory[str]
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self.store.dispose()
+        self.place.cleanup()
+
+
+_kept: OrderedDict[Path, Kept] = OrderedDict()
+_turn = threading.Lock()
+
+
+def preview_of(folder: Path) -> Flask:
+    """The app that shows the pages of a draft as it is now."""
+    made = (folder / DRAFT).stat().st_mtime_ns
+    with _turn:
+        kept = _kept.pop(folder, None)
+        if kept is not None and kept.made != made:
+            kept.close()
+            kept = None
+        if kept is None:
+            place = tempfile.TemporaryDirectory(prefix="relstudy-")
+            store = Store(Path(place.name) / "preview.db")
+            prepare(folder, store)
+            kept = Kept(made, create_app(folder, store=store, secure=False, only_preview=True), store, place)
+        _kept[folder] = kept
+        while len(_kept) > MOST:
+            _kept.popitem(last=False)[1].close()
+        return kept.app
