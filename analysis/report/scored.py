@@ -26,6 +26,7 @@ from relstudy.analysis.report.words import (
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.verdict.standings import standings
 from relstudy.analysis.verdict.verdict import Verdict
+from relstudy.calibration.tables.judgments import OF_QRELS
 from relstudy.common.runtime.wording import listed
 
 
@@ -99,6 +100,7 @@ def scores_table(result: ScoreResult) -> Table:
     ranked, primary = standings(result), result.primary.index
     ordered = [result[name] for name in ranked.names]
     several, level = len(ordered) > 1, result.options.level
+    of_qrels = str(result.conventions["scale"]["note"]).startswith(OF_QRELS)
     indices = [primary, *(index for index in result.own_indices if index is not primary)]
     columns = [Column("System"), *([Column("Rank")] if several else []), Column(primary.title)]
     if several:
@@ -116,7 +118,7 @@ def scores_table(result: ScoreResult) -> Table:
         rows.append([*row, system.coverage.scored] if partly else row)
     return Table(
         "systems",
-        "How far each system agrees with people.",
+        "Retrieval effectiveness of each system." if of_qrels else "How far each system agrees with people.",
         columns,
         rows,
         note=f"Intervals at {100 * level:g} %."
