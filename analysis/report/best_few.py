@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -158,10 +159,10 @@ def measures(result: ScoreResult) -> Iterator[Block]:
     said = _first_ten(order_of(result))
     if said:
         yield Paragraph(said)
-    yield table
+    how = f"How: {result.conventions['measures']}. They have no weights."
+    yield replace(table, note=table.note.replace(how, "").strip())
     terms = reading_graded(list(result.systems[0].measures))
-    if terms:
-        yield Folded("What these measures are", [Terms(terms)])
+    yield Folded("What these measures are", [Paragraph(how, quiet=True), *([Terms(terms)] if terms else [])])
 
 
 def measures_table(

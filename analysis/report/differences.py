@@ -93,7 +93,7 @@ def _differences(
         f"{result.primary.index.term}, which decides, beside the best system by the test of what may be the best, else "
         "over all pairs (max-t); by all other measures over all pairs together. The interval is not, so it can leave "
         "out 0 though p is not small.",
-        shown=30,
+        shown=max(len(result.systems) - 1, 3),
     )
 
 

@@ -136,10 +136,12 @@ def _table(assisted: AssistedScores) -> Table:
         others = {index: name for index, name in titles().items() if index != RELEVANT}
         share_alone = ("all", {RELEVANT: AT_SHARE[RELEVANT]}, by_system[0][2])
         by_system = [share_alone, *((system, others, figures) for system, _, figures in by_system)]
+    names = dict.fromkeys(reversed([index for _, indices, _ in by_system for index in indices]))
     rows: list[list[Cell]] = [
-        [system, name, *_as_shown(index, figures[index]), figures[index].width_ratio]
+        [system, indices[index], *_as_shown(index, figures[index]), figures[index].width_ratio]
+        for index in names
         for system, indices, figures in by_system
-        for index, name in indices.items()
+        if index in indices
     ]
     return Table(
         f"judge-{assisted.judge.name}",
@@ -153,6 +155,7 @@ def _table(assisted: AssistedScores) -> Table:
         ],
         rows,
         note="Width: of the interval with the judge against that of people alone. Shares are of the judge's pairs.",
+        shown=2 * len(assisted.systems),
     )
 
 

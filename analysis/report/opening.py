@@ -31,7 +31,7 @@ BEST = 3
 """Results of a query on which a leader fails."""
 EACH_WAY = 3
 """Examples of a system that people rate high and it low, and as many the other way round."""
-SYSTEMS_WITH_EXAMPLES = 2
+SYSTEMS_WITH_EXAMPLES = 1
 
 
 def answer_section(result: ScoreResult, verdict: Verdict) -> Section:

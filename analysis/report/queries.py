@@ -15,7 +15,7 @@ from relstudy.analysis.verdict.verdict import Verdict
 from relstudy.common.results.estimates import Estimate
 
 MOST_SYSTEMS = 12
-WORST = 5
+WORST = 3
 
 
 def queries_section(

@@ -123,7 +123,7 @@ def _session(tables: PageTables) -> list[Block]:
     picture = Picture(
         [pictures.session(tenths)], caption, wide=True, narrow=[pictures.session(tenths, narrow=True)], name="Session"
     )
-    return [Paragraph(said), picture]
+    return [Paragraph(said), picture if drift.is_found else Folded("Ratings over the session", [picture])]
 
 
 def _places_table(effect: PlaceEffect) -> Table:

@@ -29,12 +29,15 @@ from relstudy.analysis.verdict.verdict import Verdict
 from relstudy.calibration.tables.judgments import OF_QRELS
 from relstudy.common.runtime.wording import listed
 
+IN_WORDS = 3
+"""So many systems at most are described in a sentence each."""
+
 
 def in_words(result: ScoreResult) -> Folded:
     """One sentence for each system."""
-    several = len(result.systems) > 1
+    several, number = len(result.systems) > 1, len(result.systems)
     blocks: list[Block] = [
-        Sentences(system_sentences(result)),
+        Sentences(system_sentences(result)[:IN_WORDS]),
         Paragraph(
             f"{good_match(result)} A system that guesses puts a good match above a poor one 50 times in 100. "
             f"The range behind a number is designed to contain the true value in "
@@ -42,7 +45,8 @@ def in_words(result: ScoreResult) -> Folded:
             quiet=True,
         ),
     ]
-    return Folded("Each system in a sentence" if several else "The system in a sentence", blocks)
+    which = f"The first {IN_WORDS} systems" if number > IN_WORDS else "Each system" if several else "The system"
+    return Folded(f"{which} in a sentence", blocks)
 
 
 def comparison(result: ScoreResult) -> Section:
@@ -69,18 +73,16 @@ def comparison(result: ScoreResult) -> Section:
         narrow=[pictures.intervals(panels, narrow=True)],
         name="The measures as pictures",
     )
-    blocks: list[Block] = [scores_table(result)]
-    if len(ordered) > 1:
-        blocks += who_beats_whom(result)
-    blocks += [
+    blocks: list[Block] = [
+        scores_table(result),
         Folded("The correlation in other forms", [correlations_table(result)]),
         Folded("How to read these numbers", [Terms(reading_indices(result))]),
         in_words(result),
         Folded("The measures as pictures", [picture]),
     ]
     if len(ordered) > 1:
-        blocks.append(Folded("Which differences are more than chance", differences(result, ordered)))
-        blocks.append(Folded("Do the measures agree on the order?", agreement(result)))
+        found = [*agreement(result), *who_beats_whom(result), *differences(result, ordered)]
+        blocks.append(Folded("Which differences are more than chance", found))
     return Section("comparison", "The measures", blocks)
 
 

@@ -117,7 +117,7 @@ def test_every_table_has_a_caption_and_says_what_heads_what(html: str) -> None:
     assert all(a.get("scope") in ("col", "row", "colgroup") for a in elements.of("th"))
 
 
-def test_the_page_opens_with_one_sentence_for_each_system_best_first(page: Page, result: ScoreResult) -> None:
+def test_the_page_has_a_sentence_for_each_of_the_first_systems_best_first(page: Page, result: ScoreResult) -> None:
     verdict = verdict_of(result)
     answer = page.sections[0].blocks[0]
     overview = next(block for block in page.sections[0].blocks if isinstance(block, Overview))
@@ -125,7 +125,7 @@ def test_the_page_opens_with_one_sentence_for_each_system_best_first(page: Page,
     assert tuple(row.name for row in overview.rows) == verdict.standings.names
     block = sentences_of(page)
     values = [result[item.subject].indices["pearson"].value or 0.0 for item in block.items]
-    assert tuple(item.subject for item in block.items) == verdict.standings.names
+    assert tuple(item.subject for item in block.items) == verdict.standings.names[:3]
     for item, value in zip(block.items, values, strict=True):
         assert item.text.startswith(f"accounts for {100 * value**2:.0f} %")
         rank = result[item.subject].indices["normalised_rank"].value
@@ -374,7 +374,7 @@ def test_a_score_result_alone_makes_a_page(systems: int) -> None:
     page = page_of(made_run(systems))
     html = html_of(page)
     assert html.startswith("<!doctype html>")
-    assert len(sentences_of(page).items) == systems
+    assert len(sentences_of(page).items) == min(systems, 3)
     assert ("Which differences are more than chance" in html) == (systems > 1)
 
 
@@ -480,7 +480,7 @@ def test_disagreements_are_the_greatest_there_are(result: ScoreResult, tables: P
     section = disagreements_section(result, verdict_of(result).standings, tables.items, None, pictures)
     assert section is not None
     examples = section.blocks[0]
-    assert isinstance(examples, Examples) and len(examples.items) == 12
+    assert isinstance(examples, Examples) and len(examples.items) == 6
     name = examples.items[0].system
     mapped = result[name].mapped_scores
     assert mapped is not None
@@ -495,4 +495,4 @@ def test_the_queries_named_worst_are_those_of_the_table_by_query(page: Page, res
     first = verdict_of(result).standings.names[0]
     own = result.per_query[result.per_query["system"] == first].set_index("query_id")["normalised_rank"]
     worst = [float(row[3]) for row in table.rows]  # type: ignore[arg-type]
-    assert worst == pytest.approx(sorted((1 - own).dropna())[:5])
+    assert worst == pytest.approx(sorted((1 - own).dropna())[:3])
