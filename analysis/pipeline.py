@@ -168,7 +168,7 @@ def score_tables(
     judgments = study.judgments
     if "query_weight" in judgments.frame and (judge is not None or options.assist != "none"):
         raise RelstudyError(
-            "a judge's help is for queries that count alike, and these have weights: leave one of them out"
+            "a judge's help is for queries that count equally, and these have weights: leave one of them out"
         )
     pairs = JudgedPairs.of(judgments, study.pool)
     by_system = {name: rows for _, table in tables for name, rows in table.by_system()}

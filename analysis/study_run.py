@@ -212,7 +212,7 @@ class StudyFolder:
         if not kept:
             raise RelstudyError(
                 f"{place}: no system scores half of the {len(self.study.judgments)} judged pairs; check that query_id "
-                "and result_id are written alike in the scores and in the judgments"
+                "and result_id are written the same way in the scores and in the judgments"
             )
         (file, first), *others = kept
         return [(file, first.with_notes([*notes_on_scores(self.folder), *notes])), *others]

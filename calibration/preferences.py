@@ -194,7 +194,7 @@ def read_preferences(
         weight = found.weight
         if not np.isfinite(weight[decided]).all():
             weight = np.ones(len(answer))
-            notes.append("couples weigh alike, as the probability of some is unknown")
+            notes.append("couples have equal weight, as the probability of some is unknown")
         both = [found.systems[int(row)] for row in np.flatnonzero(decided)]
         systems = systems_preferred(both, found.wins[decided], weight[decided], rater, pd.factorize(query[decided])[0])
     return PreferenceStudy(Judgments(kept, known), of_raters, fitted, int((~decided).sum()), tuple(notes), systems)

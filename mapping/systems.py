@@ -152,7 +152,8 @@ def scored_and_judged(
     pairs = scores.frame.merge(judgments.frame, on=PAIR, how="inner", suffixes=("", "_judged"))
     if pairs.empty:
         raise RelstudyError(
-            f"{files[0]}: no scored pair is judged in {files[1]}; query_id and result_id must be written alike in both"
+            f"{files[0]}: no scored pair is judged in {files[1]}; query_id and result_id must be written the same "
+            "way in both"
         )
     counts = pairs.groupby("system").size()
     without = [name for name in scores.systems if name not in counts.index]

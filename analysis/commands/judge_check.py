@@ -182,7 +182,7 @@ def _print(check: JudgeCheck, again: dict[str, dict[str, int] | None]) -> None:
         print_table(rows, ["system", "bias (best 20 %)", "beyond people", "no answer"])
         click.echo(
             "Bias: what the grades are worth among a system's best 20 % minus what they are worth on other pairs that "
-            "people judged alike, in standard deviations of people's judgments, against the mean of the systems."
+            "people judged the same, in standard deviations of people's judgments, against the mean of the systems."
         )
     if check.order.value is not None:
         click.echo(f"The judge alone orders the systems as people do by tau {_with_ends(check.order)}.")

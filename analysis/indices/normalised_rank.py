@@ -13,7 +13,7 @@ from relstudy.common.sampling.ranks import ranks
 
 
 def normalised_rank_plain(relevant: np.ndarray, score: np.ndarray) -> float:
-    """Eq. 5.3, (sum of R_i - N_R (N_R + 1) / 2) / (N N_R), with every pair counted alike.
+    """Eq. 5.3, (sum of R_i - N_R (N_R + 1) / 2) / (N N_R), with every pair counted equally.
 
     Parameters
     ----------

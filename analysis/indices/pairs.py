@@ -175,7 +175,7 @@ class SystemPairs:
         return within_queries(self.query, self.ranking, self.relevance, self.weight, self.queries, self.own)
 
     def correlation_in_each_query(self) -> np.ndarray:
-        """Pearson's r within each query, every pair counted alike, float [queries]."""
+        """Pearson's r within each query, every pair counted equally, float [queries]."""
         return pearson_within(self.query, self.value, self.judgment, self.queries)
 
     def measured(self, name: str) -> QueryValues:

@@ -149,7 +149,7 @@ NORMALISED_RANK = Index(
     plain="how often a good match is above a poor one, whatever the query of either",
     needs=Needs.RELEVANCE,
     reading=(
-        "How often a good match stands above a poor one, whatever the query of either: 1 always, 0.5 by chance, 0 "
+        "How often a good match ranks above a poor one, whatever the query of either: 1 always, 0.5 by chance, 0 "
         "never. It is the area under the ROC curve, one minus the normalised rank of the JSON."
     ),
     draws=lambda pairs: pairs.retrieval["normalised_rank"],
@@ -174,7 +174,7 @@ SAME_QUERY = Index(
     plain="how often a good match is ranked above a poor one",
     needs=Needs.LISTS,
     reading=(
-        "How often a good match stands above a poor one of the same query, as in the list that somebody who searches "
+        "How often a good match ranks above a poor one of the same query, as in the list that somebody who searches "
         "sees: 1 always, 0.5 by chance, 0 never. Queries with few good or few poor results count less."
     ),
     draws=lambda pairs: pairs.good_above_poor(),

@@ -246,7 +246,8 @@ def to_run(inspection: Inspection, command: str, answers: Answers) -> Inspection
     if answers.signed_in_part is not None:
         signed, plain = answers.signed_in_part
         questions.append(
-            f"{signed!r} has a percent sign and {plain!r} has none: are they on one scale? Write them alike first"
+            f"{signed!r} has a percent sign and {plain!r} has none: are they on one scale? Write "
+            "them the same way first"
         )
         command = command.replace(shlex.quote(inspection.file), WRITTEN_ALIKE, 1)
     elif answers.unordered:

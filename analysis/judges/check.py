@@ -42,7 +42,7 @@ class JudgeCheck:
     explained : r_squared and spearman, of people's judgments
     beside : the judge beside a person
     bias : by system, what the judge's grades are worth among its highest 20 % minus what they are worth on other pairs
-        that people judged alike, minus the same over all systems, in standard deviations of people's judgments
+        that people judged the same, minus the same over all systems, in standard deviations of people's judgments
     leanings : the systems that the judge favours or is hard on, the furthest first
     circular : by system, the rank correlation with the judge that people's judgments do not explain
     order : Kendall's tau between the orders that people and the judge alone, its grades read as shares of its scale,

@@ -1,9 +1,9 @@
 """Does a judge favour a system? What its grades are worth there against what they are worth on pairs that people judged
 alike: a judge that merely knows little is nearer to the mean everywhere, and that is not a favour.
 
-Both people and judge err, so either way of looking for a favour is deceived. Among pairs that people judged alike, a
+Both people and judge err, so either way of looking for a favour is deceived. Among pairs that people judged the same, a
 system's first results are truly better than the others, and a fair judge, which sees that, seems to favour them. Among
-pairs that the judge graded alike they are better too, and people, who see that, make it seem hard on them. The two
+pairs that the judge graded the same they are better too, and people, who see that, make it seem hard on them. The two
 mistakes have opposite signs, so a system is named only where both ways say the same.
 """
 
@@ -26,7 +26,7 @@ from relstudy.common.runtime.wording import number, percent
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 BINS = 25
-"""Groups of pairs that people judged alike, of about one size."""
+"""Groups of pairs that people judged the same, of about one size."""
 LEAST = 0.1
 """Standard deviations of people's judgments by which a judge must be off before it is said to favour a system."""
 DEPTHS = (10, 20, 50)
@@ -45,9 +45,9 @@ class Leaning:
     ----------
     system : its name
     among : which of its results, in words
-    judged_alike : how much more the judge's grades are worth there than on pairs that people judged alike, in standard
-        deviations of people's judgments
-    graded_alike : how much lower people's judgments are there than on pairs that the judge graded alike, in the same
+    judged_alike : how much more the judge's grades are worth there than on pairs that people judged the same, in
+        standard deviations of people's judgments
+    graded_alike : how much lower people's judgments are there than on pairs that the judge graded the same, in the same
     """
 
     system: str
@@ -61,8 +61,8 @@ class Leaning:
         one, other = (number(abs(each), ".2f") for each in (self.judged_alike, self.graded_alike))
         return (
             f"Judge {judge} {what} {self.system} among its {self.among}: by {one} standard deviations of people's "
-            f"judgments beside pairs that people judged alike, by {other} beside pairs that it graded alike. People's "
-            "sample corrects that."
+            f"judgments beside pairs that people judged the same, by {other} beside pairs that it graded the same. "
+            "People's sample corrects that."
         )
 
     def as_json(self) -> dict[str, Any]:
@@ -211,8 +211,8 @@ def _differences(universe: Universe, rankings: Mapping[str, np.ndarray]) -> dict
 
 
 def _beyond(universe: Universe, best: np.ndarray, kept: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """How much more the judge's grades are worth among some pairs than on pairs that people judged alike, and than
-    people's judgments of them, which they are on average on pairs that it graded alike; in standard deviations of
+    """How much more the judge's grades are worth among some pairs than on pairs that people judged the same, and than
+    people's judgments of them, which they are on average on pairs that it graded the same; in standard deviations of
     people's judgments, with replicates, float [tests, 1 + replicates] each.
 
     Parameters

@@ -1,7 +1,7 @@
 """Whether a judge favours one of the models whose answers it grades.
 
-Two ways of looking must agree, since each alone takes noise for favour: among answers that people judged alike, the
-judge's grades of a model are higher than those of the others; and among answers that it graded alike, people's
+Two ways of looking must agree, since each alone takes noise for favour: among answers that people judged the same, the
+judge's grades of a model are higher than those of the others; and among answers that it graded the same, people's
 judgments of the model are lower. Noise of judgments pushes the first way up for a model that is good, and noise of
 grades the second one up as well, so a fair judge shows both with one sign, and a favour shows them with opposite signs.
 Differences are within questions, tested over questions (Student's t) at a level divided among the models (Bonferroni).
@@ -31,9 +31,9 @@ class ModelFavour:
     Parameters
     ----------
     model : its name
-    grades : how much higher its grades are than those of other answers that people judged alike, in the judge's steps,
-        with its 95 % interval over questions
-    judgments : how much higher people's judgments are than of other answers that the judge graded alike
+    grades : how much higher its grades are than those of other answers that people judged the same, in the judge's
+        steps, with its 95 % interval over questions
+    judgments : how much higher people's judgments are than of other answers that the judge graded the same
     named : 1 where the judge favours it, -1 where it is hard on it, 0 where neither is shown
     """
 
@@ -57,8 +57,8 @@ class ModelFavour:
         grades, judgments = abs(self.grades.value or 0.0), abs(self.judgments.value or 0.0)
         return (
             f"{judge} {'favours' if self.named > 0 else 'is hard on'} {self.model}: its grades of answers that people "
-            f"judged alike are {higher} by {grades:.2f}, and people's judgments of answers that it graded alike are "
-            f"{lower} by {judgments:.2f}."
+            f"judged the same are {higher} by {grades:.2f}, and people's judgments of answers that it graded the same "
+            f"are {lower} by {judgments:.2f}."
         )
 
 

@@ -116,7 +116,7 @@ class Assumptions:
     )
     candidates: int = option(320, "Results that a query could have.", at_least=2, heading=STUDY)
     exponent: float = option(1.0, "p of the shaping function rank**-p.", at_least=0, heading=STUDY)
-    floor: float = option(0.05, "Share drawn from all candidates alike.", at_least=0, at_most=1, heading=STUDY)
+    floor: float = option(0.05, "Share drawn uniformly from all candidates.", at_least=0, at_most=1, heading=STUDY)
     depth: int | None = option(
         None, "Depth of the pool that pairs are drawn from.", shown="all results", at_least=1, heading=STUDY
     )

@@ -113,7 +113,7 @@ def _curves(result: ScoreResult) -> Iterator[Block]:
         + (
             "Each counts as one over its probability of being chosen, so the curve estimates the whole collection. "
             if weighted(result)
-            else "All count alike, so the curve describes the judged pairs. "
+            else "All count equally, so the curve describes the judged pairs. "
         )
         + ("A higher line is better; the two best by pooled AP are in colour." if len(systems) > 2 else "")
         + (shade if banded else ""),

@@ -31,7 +31,7 @@ def methods(result: ScoreResult, raters: int | None, simulated: bool) -> str:
         "Each pair was weighted by the inverse of its inclusion probability, so that figures estimate the whole "
         "collection. "
         if result.weighting is Weighting.DESIGN
-        else "Pairs were weighted alike. "
+        else "Pairs were weighted equally. "
         if result.weighting is Weighting.EQUAL
         else "Pairs were weighted by a power of their rank. "
     )

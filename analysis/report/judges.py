@@ -107,7 +107,7 @@ def _gain(assisted: AssistedScores, judged: int) -> str:
     ratios = [each.width_ratio for figures in assisted.systems.values() for each in figures.values()]
     defined = [ratio for ratio in ratios if ratio is not None]
     if not defined or (width := sum(defined) / len(defined)) > NOTHING:
-        return "It shortens intervals by nothing that counts: people alone stand."
+        return "It does not shorten intervals noticeably: people's judgments alone count."
     more = round(judged * (width**-2 - 1))
     return (
         f"With its help intervals are {percent(1 - width)} shorter on average, as about {more:,} more judged pairs "

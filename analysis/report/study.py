@@ -149,7 +149,7 @@ def pairs_section(tables: PageTables) -> Section | None:
         blocks.append(
             Paragraph(
                 f"The probability of a rated pair to be chosen runs from {low:.2g} to {high:.2g}, "
-                f"so one judged pair stands for between {1 / high:,.0f} and {1 / low:,.0f} "
+                f"so one judged pair represents between {1 / high:,.0f} and {1 / low:,.0f} "
                 "pairs of the collection.",
                 quiet=True,
             )
@@ -186,7 +186,7 @@ def uniformity(ratings: pd.DataFrame, categories: Sequence[float]) -> Table:
         "How evenly the ratings use the scale, by the system that proposed the pair (table 5.2 of the paper).",
         columns,
         cells,
-        note=f"The error is the mean distance of the shares from {percent(even)}: 0 when every value is used alike. "
+        note=f"The error is the mean distance of the shares from {percent(even)}: 0 when every value is used equally. "
         "A pair proposed by several systems counts for each.",
     )
 

@@ -31,7 +31,7 @@ class PairedDifference:
     error : its standard error; NaN with fewer than two queries
     queries : how many both have a value for
     wins, ties, losses : queries by the sign of the difference
-    worth : how many queries that count alike they are worth: `queries`, or fewer where some count more than others
+    worth : how many queries that count equally they are worth: `queries`, or fewer where some count more than others
 
     Examples
     --------

@@ -117,7 +117,7 @@ def candidate_of(
             f"system {name!r} scores none of the {len(pairs)} judged pairs; "
             + (
                 _spelt_otherwise({*pairs.query_id, *pairs.result_id}, scores)
-                or "check that query_id and result_id are written alike in both tables"
+                or "check that query_id and result_id are written the same way in both tables"
             )
         )
     without = ~np.isfinite(aligned)
@@ -151,10 +151,10 @@ def _spelt_otherwise(judged: set[str], scores: pd.DataFrame) -> str | None:
     given = {*scores["query_id"].astype("str"), *scores["result_id"].astype("str")}
     judged, given = judged - given, given - judged
     for form, what in (
-        (partial(unicodedata.normalize, "NFC"), "write accents alike (Unicode NFC and NFD differ)"),
+        (partial(unicodedata.normalize, "NFC"), "write accents the same way (Unicode NFC and NFD differ)"),
         (lambda text: UNSEEN.sub("", text), "remove characters of no width"),
         (lambda text: " ".join(text.split()), "remove line breaks and blanks inside ids"),
-        (str.casefold, "write capitals alike"),
+        (str.casefold, "write capitals the same way"),
     ):
         plain = {form(text): text for text in given}
         met = next((text for text in judged if form(text) in plain and text != plain[form(text)]), None)
@@ -223,7 +223,7 @@ def candidate_from(
     if count == 0:
         raise RelstudyError(
             f"system {name!r} scores none of the {len(pairs)} judged pairs; check that query_id and result_id are "
-            "written alike in both tables"
+            "written the same way in both tables"
         )
     if count < LEAST_COVERAGE * len(pairs) and not (options.low_coverage or run):
         raise RelstudyError(

@@ -40,7 +40,7 @@ def collection_correlation(pairs: JudgedPairs, options: ScoringOptions) -> bool:
     if options.correlation == "collection" and not has_probabilities:
         raise RelstudyError(
             "the collection's correlation needs the inclusion probability of every pair "
-            f"({option('correlation', 'judged')} counts the judged pairs alike)"
+            f"({option('correlation', 'judged')} counts the judged pairs equally)"
         )
     return options.correlation == "collection" or (
         options.correlation == "auto" and has_probabilities and options.weights == Weighting.DESIGN

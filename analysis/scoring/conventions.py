@@ -60,14 +60,14 @@ def conventions_of(context: ScoringContext, system: SystemScore) -> dict[str, An
         "weights": weighting,
         "coverage_policy": options.policy,
         "correlation": (
-            "raw and mapped: over the judged pairs of all queries pooled, every pair counted alike; tau is tau-b"
+            "raw and mapped: over the judged pairs of all queries pooled, every pair counted equally; tau is tau-b"
         ),
         "compared_by": (
             "the collection's correlation, for which each pair counts as one over its inclusion probability; of mapped "
             "scores, else of scores in the direction in which they rank"
             if collection
-            else "the correlation over the judged pairs, every pair counted alike, which depends on who proposed them; "
-            "of mapped scores, else of scores in the direction in which they rank"
+            else "the correlation over the judged pairs, every pair counted equally, which depends on who proposed "
+            "them; of mapped scores, else of scores in the direction in which they rank"
         ),
         "proposed": _proposed(pairs),
         "ordering": "pairs of all queries pooled and sorted by score; equal scores are taken together",
@@ -174,8 +174,9 @@ def _measures(context: ScoringContext) -> str:
     if empty is not None:
         return f"{words}left empty: {empty}"
     return words + (
-        "condensed: ir-measures on the judged pairs of each query alone, every pair counted alike, mean over queries; "
-        f"measures of relevant or not take {taken}, all others gains: {gains_in_words(pairs.scale.scale, pairs.gain)}"
+        "condensed: ir-measures on the judged pairs of each query alone, every pair counted equally, mean over "
+        f"queries; measures of relevant or not take {taken}, all others gains: "
+        f"{gains_in_words(pairs.scale.scale, pairs.gain)}"
     )
 
 
@@ -189,7 +190,7 @@ def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
     pairs, options, relevance, collection = context.pairs, context.options, context.relevance, context.collection
     notes = []
     if options.weights == Weighting.DESIGN and not pairs.probability_given:
-        notes.append("The judgments carry no inclusion probability, so all pairs weigh alike.")
+        notes.append("The judgments carry no inclusion probability, so all pairs have equal weight.")
     notes.extend(pairs.design.notes())
     reason = pairs.weights_missing(options.weights)
     if reason is not None:

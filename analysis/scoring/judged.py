@@ -365,7 +365,7 @@ class JudgedPairs:
             stated = option("population", "collection")
             raise RelstudyError(f"intervals cannot speak of the collection ({stated}): {reason}")
         if not reason and asked == "auto" and (self.fraction == 1).all():
-            reason = "every query was taken (query_probability 1), so they stand for others like them"
+            reason = "every query was taken (query_probability 1), so they represent others like them"
         if reason:
             return Population(False, reason=reason)
         return Population(True, float(self.fraction.min()), float(self.fraction.max()))

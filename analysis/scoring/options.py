@@ -108,7 +108,7 @@ class ScoringOptions:
         None,
         "Weight of each query, such as its traffic: a column of the judgments or of the table of queries.",
         metavar="COLUMN",
-        shown="query_weight where there is one, else all alike",
+        shown="query_weight where there is one, else all equal",
         heading=COUNTS,
     )
     unjudged: Unjudged = option(
@@ -231,7 +231,7 @@ class TestOptions:
         shown="every two systems are tested",
         heading=TESTS,
     )
-    test: Test = option("t", "The test whose p is corrected; the p of each stands beside it.", heading=TESTS)
+    test: Test = option("t", "The test whose p is corrected; the p of each is shown with it.", heading=TESTS)
     correction: Correction = option(
         "holm",
         "Correction of the tests of measures, for how many systems are compared: Holm, or randomised Tukey. The "

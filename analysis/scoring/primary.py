@@ -95,7 +95,7 @@ def unjudged_in(pairs: JudgedPairs, options: ScoringOptions) -> Literal["poor", 
     sampled = bool(np.isfinite(pairs.probability).all()) and not pairs.qrels
     if options.unjudged == "weigh" and not sampled:
         raise RelstudyError(
-            f"judged pairs stand for others ({option('unjudged', 'weigh')}) where the inclusion probability of every "
+            f"judged pairs represent others ({option('unjudged', 'weigh')}) where the inclusion probability of every "
             "pair is known, and here it is not"
         )
     if options.unjudged != "auto":

@@ -55,7 +55,7 @@ def with_design(judgments: Judgments, path: str | os.PathLike[str] | Checked) ->
         file = path.file if isinstance(path, Checked) else os.fspath(path)
         raise RelstudyError(
             f"{file}: none of the {count_of(len(judgments), 'rated pair')} is in this table; check that query_id and "
-            "result_id are written alike in both"
+            "result_id are written the same way in both"
         )
     response = response_of(table, judgments.frame)
     table["inclusion_probability"] = response.probability

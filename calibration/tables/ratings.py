@@ -482,6 +482,8 @@ def with_people(ratings: pd.DataFrame, people: str | os.PathLike[str]) -> pd.Dat
         raise RelstudyError(f"{table.file}: rater {twice.iloc[0]!r} has two rows; one row a person is needed")
     rated = ratings.assign(rater_id=ratings["rater_id"].astype("str").str.strip())
     if not rated["rater_id"].isin(said["rater_id"]).any():
-        raise RelstudyError(f"{table.file}: nobody of it is among the raters; rater_id must be written alike in both")
+        raise RelstudyError(
+            f"{table.file}: nobody of it is among the raters; rater_id must be written the same way in both"
+        )
     new = ["rater_id", *(name for name in said if name not in ratings)]
     return rated.merge(said[new], on="rater_id", how="left", validate="many_to_one")

@@ -154,7 +154,7 @@ class StudyTables:
         )
         note = (
             f"Queries count by {name} ({Path(file).name}), not alike: {half} half of the weight. Mappings are fitted "
-            "to pairs that count alike."
+            "to pairs that count equally."
         )
         weighted = self.judgments.frame.assign(**{WEIGHT: numbers})
         return replace(study, judgments=replace(self.judgments, frame=weighted, notes=(*self.judgments.notes, note)))

@@ -233,7 +233,7 @@ class Study:
 
 
 def mixed(size: np.ndarray) -> np.ndarray:
-    """Sizes with FLOOR of a round drawn from all candidates alike."""
+    """Sizes with FLOOR of a round drawn uniformly from all candidates."""
     return (1 - FLOOR) * size / size.mean() + FLOOR
 
 

@@ -253,7 +253,7 @@ ENGLISH: dict[str, str] = {
     "error.often": "Too many attempts. Please wait a few minutes and try again.",
     "error.other": "Something went wrong on our side. Please try again in a moment.",
     "admin.making": "The figures are being worked out",
-    "admin.making.wait": "With so many ratings this takes a while. This page shows them as soon as they are there.",
+    "admin.making.wait": "With this many ratings, it takes a while. This page shows them as soon as they are there.",
     "error.making": "Another large table is being made at the moment. Please try again in a minute.",
     "error.sending": "Two tables are on their way to you already. Please try again when one of them has arrived.",
     "error.sending.all": "Too many tables are on their way at the moment. Please try again in a minute.",

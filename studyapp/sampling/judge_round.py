@@ -139,8 +139,8 @@ def draw_judge_round(folder: Path, options: JudgeRoundOptions, progress: Progres
     """Draw a further round for the last round's queries of the study in `folder`; nothing is written.
 
     A candidate's size is the root of the expected squared residual of people's judgment, given the judge's grade,
-    times the derivative of the index with respect to it; `floor` of the round is drawn from all candidates alike. The
-    queries stay as they are, so that all probabilities stay known.
+    times the derivative of the index with respect to it; `floor` of the round is drawn uniformly from all candidates.
+    The queries stay as they are, so that all probabilities stay known.
 
     Raises
     ------

@@ -42,7 +42,7 @@ class SampleOptions:
     exponent: float = option(1.0, "p of the shaping function rank**-p.", at_least=0, heading=DRAW)
     floor: float = option(
         0.05,
-        "Share drawn from all candidates alike.",
+        "Share drawn uniformly from all candidates.",
         at_least=0,
         at_most=1,
         shown="0.05; by a judge 0.2",
@@ -160,7 +160,7 @@ class NextOptions:
         False, "With --from-mappings: draw for the last round's queries, not for new ones.", heading=FURTHER
     )
     results: float = option(20, "Results per query, on average.", at_least=1, heading=DRAW)
-    floor: float = option(0.05, "Share drawn from all candidates alike.", at_least=0, at_most=1, heading=DRAW)
+    floor: float = option(0.05, "Share drawn uniformly from all candidates.", at_least=0, at_most=1, heading=DRAW)
     categories: Sequence[float] = (1, 2, 3, 4, 5)
     paradigm: Paradigm = option("image", "In a further round: which way of asking.", heading=FURTHER)
     seed: int = option(0, "The same seed draws the same pairs.", at_least=0, any_size=True, heading=DRAW)
@@ -182,7 +182,7 @@ class JudgeRoundOptions:
     judge: Path
     pairs: int = option(500, "By a judge: how many new pairs, on average.", at_least=1, heading=FURTHER)
     aim: str = option("average_precision", "By a judge: the index that they are to tell most of.", heading=FURTHER)
-    floor: float = option(0.2, "Share drawn from all candidates alike.", at_least=0, at_most=1, heading=DRAW)
+    floor: float = option(0.2, "Share drawn uniformly from all candidates.", at_least=0, at_most=1, heading=DRAW)
     paradigm: Paradigm = option("image", "In a further round: which way of asking.", heading=FURTHER)
     seed: int = option(
         0, "Random seed of the draw, and of the bootstrap behind the widths.", at_least=0, any_size=True, heading=DRAW

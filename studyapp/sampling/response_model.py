@@ -155,7 +155,7 @@ def plan_round(
     candidates : for each of some reference queries, each system's scores of all candidates
     categories : values of the scale
     results : pairs per query, on average
-    floor : share of the round that is drawn from all candidates alike
+    floor : share of the round that is drawn uniformly from all candidates
     others : how many more candidates each reference query has, which no system scores; None: none
 
     Raises

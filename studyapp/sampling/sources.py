@@ -138,7 +138,7 @@ def tells_apart(said: ScoredItems, candidates: np.ndarray) -> bool:
 def silent_systems(sources: Sequence[Source], ordering: Container[str]) -> tuple[str, ...]:
     """A sentence on each system that orders the results of no query, and so draws at random."""
     return tuple(
-        f"{source.name} scores all pairs alike: what it proposes is drawn at random"
+        f"{source.name} gives all pairs the same score: what it proposes is drawn at random"
         for source in sources
         if source.name not in ordering
     )

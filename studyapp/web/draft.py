@@ -148,7 +148,7 @@ class Draft:
         if not set(self.systems) <= set(SYSTEMS):
             raise RelstudyError("choose systems of the list")
         if self.completion and not re.fullmatch(r"[A-Za-z0-9]{4,40}", self.completion):
-            raise RelstudyError(f"{self.completion!r} is no completion code: letters and digits are allowed")
+            raise RelstudyError(f"{self.completion!r} is not a completion code: letters and digits are allowed")
         return self
 
 

@@ -256,7 +256,7 @@ def test_messages_name_arguments_in_python_and_options_in_a_command(tmp_path: Pa
     scores, judgments = pairs.assign(new=[1.0, 2, 3, 4]), pairs.assign(judgment=[1, 2, 3, 5])
     with pytest.raises(rs.RelstudyError, match=r"say so to go on \(allow_low_coverage=True\)"):
         rs.score(scores.head(1), judgments)
-    with pytest.raises(rs.RelstudyError, match=r"\(correlation='judged' counts the judged pairs alike\)"):
+    with pytest.raises(rs.RelstudyError, match=r"\(correlation='judged' counts the judged pairs equally\)"):
         rs.score(scores, judgments, correlation="collection")
     with pytest.raises(rs.RelstudyError, match=r"^direction: there is no system named 'old' in the scores"):
         rs.fit(scores, judgments, direction={"old": "lower"})

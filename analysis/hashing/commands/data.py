@@ -223,7 +223,7 @@ def split_command(options: SplitOptions, as_json: bool) -> None:
     refuse_over([str(Path(output) / name) for name in sorted(wanted)], [labels, vectors])
     if earlier := sorted(file.name for file in Path(output).glob("split_*.npz") if file.name not in wanted):
         raise RelstudyError(
-            f"{output}: {earlier[0]} of an earlier run stands there and would be read with these; name another folder"
+            f"{output}: {earlier[0]} of an earlier run is there and would be read with these; name another folder"
         )
     leaks, files = [], []
     splits = repeated(strategy, number, dict(options.sizes), labels=classes, times=options.times, seed=options.seed)

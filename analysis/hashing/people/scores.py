@@ -40,7 +40,7 @@ def rows_of_pairs(
     query_rows = _index(ids).get_indexer(pd.Index(judgments["query_id"]))
     result_rows = _index(ids if result_ids is None else result_ids).get_indexer(pd.Index(judgments["result_id"]))
     if not ((query_rows >= 0) & (result_rows >= 0)).any():
-        raise RelstudyError("no judged pair has both its ids among the codes; check that they are written alike")
+        raise RelstudyError("no judged pair has both its ids among the codes; check that they are written the same way")
     return query_rows, result_rows
 
 

@@ -305,7 +305,7 @@ def _check_shared(raw: Sequence[Raw], labels: list[Labels], paths: Sequence[str]
     shown = [f"{path} ({_some(part)})" for path, part in zip(paths, raw, strict=True)]
     raise RelstudyError(
         f"no label of {shown[0]} occurs in {', '.join(shown[1:])}; no code would be relevant to any query: the labels "
-        "must be written alike"
+        "must be written the same way"
     )
 
 
@@ -340,7 +340,7 @@ def read_ids(path: str) -> list[str]:
     seen: set[str] = set()
     for row, name in enumerate(names, 1):
         if name in seen:
-            faults.append(Fault(path, row, None, name, "ids must differ; this one stands above"))
+            faults.append(Fault(path, row, None, name, "ids must differ; this one appears above"))
         seen.add(name)
     if faults:
         raise TableError(faults)

@@ -87,13 +87,13 @@ def uniformity(study: PaperStudy) -> list[Block]:
             "Table 5.2: deviation from uniformity of human responses (Eq. 5.4), by selecting system.",
             [Column("Round"), *(Column(name, 3) for name in names), Column("All pairs", 3)],
             rows,
-            note=f"0: every value is used alike; {2 * (len(values) - 1) / len(values) ** 2:.2f}: only one is. What "
+            note=f"0: every value is used equally; {2 * (len(values) - 1) / len(values) ** 2:.2f}: only one is. What "
             "differs: a pair that several systems chose counts for each, and a later round is planned for all systems "
             "at once.",
         )
     ]
     if len(rows) == 1:
-        command = "relstudy sample DIR --from-mappings draws a second round, whose row then stands here."
+        command = "relstudy sample DIR --from-mappings draws a second round, whose row then appears here."
         blocks.append(Paragraph(command, quiet=True))
     return blocks
 

@@ -66,4 +66,4 @@ def test_the_command_names_the_model(tmp_path: Path):
     table = pd.DataFrame({"query_id": judge.query_id, "result_id": judge.result_id, "rating": judge.rating})
     table.assign(status="ok").to_csv(folder / "judges" / "j.csv", index=False)
     done = succeeds("judge-check", folder, "--judge", "j")
-    assert "j favours m2: its grades of answers that people judged alike are higher by" in done.output
+    assert "j favours m2: its grades of answers that people judged the same are higher by" in done.output

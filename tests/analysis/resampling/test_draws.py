@@ -183,7 +183,7 @@ def test_a_study_that_took_every_query_speaks_of_others_like_them_unless_asked_o
     auto = score_systems(judged, scores, options=FEW)
     assert auto["s0"].indices["average_precision"] == plain["s0"].indices["average_precision"]
     assert auto.conventions["population"] == (
-        "not corrected: every query was taken (query_probability 1), so they stand for others like them"
+        "not corrected: every query was taken (query_probability 1), so they represent others like them"
     )
     asked = score_systems(judged, scores, options=ScoringOptions(replicates=200, population="collection"))
     assert asked.conventions["population"] == "finite population of queries: f = 1, corrected"

@@ -15,7 +15,7 @@ CASES = {
     "no width": ("lamp", "la\u200bmp", "no width"),
     "a line break": ("red lamp", "red\nlamp", "line breaks"),
     "capitals": ("Lamp", "LAMP", "capitals"),
-    "nothing in common": ("lamp", "boat", "written alike in both tables"),
+    "nothing in common": ("lamp", "boat", "written the same way in both tables"),
 }
 
 

@@ -129,7 +129,7 @@ def test_weights_are_said_and_python_gives_the_same_figures(tables: Path) -> Non
     assert done.exit_code == 0, done.stderr
     assert (
         "Queries count by traffic (q.csv), not alike: 4 queries of 12 have half of the weight. Mappings are fitted to "
-        "pairs that count alike."
+        "pairs that count equally."
     ) in done.stdout
     result = rs.score(
         tables / "s.csv", tables / "j.csv", queries=pd.read_csv(tables / "q.csv"), query_weights="traffic",
@@ -193,7 +193,7 @@ def test_a_comparison_that_was_kept_keeps_what_queries_count(tables: Path) -> No
         ({}, ("--query-weights", "clicks"), "--query-weights: there is no column 'clicks'; there are: judgment"),
         ({"traffic": 0}, (), "query q0 needs a number above 0 in traffic"),
         ({"query_id": "q5"}, (), "query q5 has two rows that differ"),
-        ({}, ("--assist", "systems"), "a judge's help is for queries that count alike"),
+        ({}, ("--assist", "systems"), "a judge's help is for queries that count equally"),
     ],
 )
 def test_weights_that_are_none_are_refused(

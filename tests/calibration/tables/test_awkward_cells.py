@@ -43,7 +43,7 @@ def test_numbers_with_a_percent_sign_among_numbers_without_are_asked_about_and_r
     asked = inspect_file(tmp_path / "ratings.csv")
     assert asked.command is None and asked.draft is not None and "TABLE_WRITTEN_ALIKE" in asked.draft
     assert asked.questions == (
-        f"'5 %' has a percent sign and {cells[0]!r} has none: are they on one scale? Write them alike first",
+        f"'5 %' has a percent sign and {cells[0]!r} has none: are they on one scale? Write them the same way first",
     )
     with pytest.raises(
         RelstudyError, match=r"column rating: '5 %' in row 3 has a percent sign and .* in row 2 has none"

@@ -101,7 +101,7 @@ def test_a_system_that_says_the_same_of_everything_is_named(lab: Path) -> None:
     (lab / "study" / "scores").mkdir()
     (lab / "study" / "scores" / "flat.csv").write_text("\n".join(["query_id,result_id,flat", *scores]) + "\n")
     done = succeeds("sample", lab / "study", "--queries", 2, "--results", 2, "--base", 1)
-    assert "flat scores all pairs alike: what it proposes is drawn at random" in done.output
+    assert "flat gives all pairs the same score: what it proposes is drawn at random" in done.output
     assert "colour scores all pairs alike" not in done.output
 
 

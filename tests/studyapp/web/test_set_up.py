@@ -182,7 +182,7 @@ def test_what_raters_are_told_and_how_they_get_in_is_chosen_on_the_page(host, vi
     assert study.entry.rules == ("personal", "prolific") and study.entry.completion_url.endswith("?cc=C1AB2")
     assert visitor.get("/start/raters").form().fields["contact"] == told["contact"]
     assert "choose how raters get in" in visitor.fill("raters").text and visitor.status == 400
-    assert "is no completion code" in visitor.fill("raters", ways="open", completion="<b>").text
+    assert "is not a completion code" in visitor.fill("raters", ways="open", completion="<b>").text
     assert Study.load(host[2] / "answers").entry.rules == ("personal", "prolific"), "nothing is changed"
 
 
