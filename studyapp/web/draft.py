@@ -202,7 +202,7 @@ def make_draft(draft: Draft, host: Path, take: Callable[[Path], None] | None = N
         write_json({"draft": asdict(draft), "made": asdict(made)}, study / DRAFT)
         (study / STOPPED).touch()
         if target.exists():
-            shutil.rmtree(target)
+            target.rename(Path(place) / "before")  # which goes with the place
         try:
             study.rename(target)
         except OSError:
@@ -237,7 +237,9 @@ def _of_results(draft: Draft, uploads: Path, study: Path) -> Made:
 def _of_items(draft: Draft, uploads: Path, study: Path) -> Made:
     scored = sorted((uploads / SCORES).iterdir()) if (uploads / SCORES).is_dir() else []
     shutil.copytree(uploads / SCORES, study / SCORES) if scored else study.mkdir()
-    notes = make_collection([path for path in items_in(uploads) if path.parent.name != SCORES], study, convert=True)
+    notes = make_collection(
+        [path for path in items_in(uploads) if path.relative_to(uploads).parts[0] != SCORES], study, convert=True
+    )
     collection = Collection.load(study)
     paradigms = collection.paradigms()
     write_text(with_question(starter_toml(draft.name, paradigms), draft.question, draft.scale), study / "study.toml")

@@ -1,7 +1,7 @@
 """Set up a study in the browser, in five steps: items, systems, question and size, raters, check and open.
 
 Whoever holds the key that `relstudy start` prints may do so, and editors with an account of such a host. What the pages
-do is `relstudy ask`, with the same words; a study that nobody has opened yet is not served.
+do is done by commands, which they name; a study that nobody has opened yet is not served.
 """
 
 from __future__ import annotations

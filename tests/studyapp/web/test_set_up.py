@@ -197,7 +197,7 @@ def test_results_of_a_further_system_are_added(host, visitor):
 
 
 def test_pictures_of_ones_own_become_a_study_for_which_systems_propose_pairs(host, visitor):
-    entries = {f"holiday/{k}.png": picture(10 * k) for k in range(12)}
+    entries = {f"scores/{k}.png": picture(10 * k) for k in range(12)}  # called as the folder of systems' scores
     page = visitor.upload(("holiday.zip", zipped(entries)), template="items")
     assert visitor.status == 200, page.text
     page = visitor.fill("systems", systems="colour")
@@ -210,6 +210,7 @@ def test_pictures_of_ones_own_become_a_study_for_which_systems_propose_pairs(hos
     assert [block.pairs_per_rater for block in study.blocks if block.pairs == "unique"] == [5]
     page = visitor.get("/start/check")
     assert "relstudy sample holiday --systems colour --queries 4 --results 3 --base 2 --raters 2" in page.text
+    assert not (host[2] / "holiday" / "study.db").exists()
     shown = re.findall(r'src="(/start/picture/[^"]+)"', visitor.html)
     assert shown and visitor.client.get(shown[0]).mimetype == "image/jpeg"
     assert visitor.client.get("/start/picture/none").status_code == 404
