@@ -257,7 +257,7 @@ def test_fewer_splits_do_not_stand_among_those_of_an_earlier_run(folder: Path) -
     assert len(hash_json(f"{words} 3 --seed 5")["files"]) == 3
     result = relstudy("hash", *words.split(), "2")
     assert result.exit_code == 1
-    assert "splits: split_2.npz of an earlier run stands there" in " ".join(result.stderr.split())
+    assert "splits: split_2.npz of an earlier run is there" in " ".join(result.stderr.split())
 
 
 def test_encode_tells_what_it_wrote(folder: Path) -> None:
