@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -159,8 +158,8 @@ def measures(result: ScoreResult) -> Iterator[Block]:
     said = _first_ten(order_of(result))
     if said:
         yield Paragraph(said)
+    yield table
     how = f"How: {result.conventions['measures']}. They have no weights."
-    yield replace(table, note=table.note.replace(how, "").strip())
     terms = reading_graded(list(result.systems[0].measures))
     yield Folded("What these measures are", [Paragraph(how, quiet=True), *([Terms(terms)] if terms else [])])
 
@@ -212,7 +211,7 @@ def measures_table(
             *(Column(name, percent=True) for name in judged),
         ],
         rows,
-        note=f"{bold}How: {result.conventions['measures']}. They have no weights.{shares}",
+        note=f"{bold}{shares}".strip(),
         best=tuple((index.term, index.shown_better) for index in indices) if several else (),
         as_good=frozenset(as_good(result, {index.name: index.term for index in indices})),
         untested=untested(result, {index.name: index.term for index in indices}),

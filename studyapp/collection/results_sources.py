@@ -61,7 +61,8 @@ def read_sources(sources: Sequence[Path | pd.DataFrame]) -> list[Source]:
     runs = [each for each in sources if isinstance(each, Path) and not each.is_dir() and file_kind(each) == "run"]
     folders = [each for each in sources if isinstance(each, Path) and each.is_dir()]
     others = [each for each in sources if not isinstance(each, Path) or each not in (*runs, *folders)]
-    tables = [_table(each, number) for number, each in enumerate(others, 1)]
+    alone = len(sources) == 1
+    tables = [_table(each, number, alone=alone) for number, each in enumerate(others, 1)]
     if runs and folders:
         raise RelstudyError(f"{runs[0]} is a run and {folders[0]} a folder of pictures; make a study of each")
     if runs:
@@ -71,27 +72,28 @@ def read_sources(sources: Sequence[Path | pd.DataFrame]) -> list[Source]:
     return _with_texts(tables)
 
 
-def _table(source: Path | pd.DataFrame, number: int) -> Source:
+def _table(source: Path | pd.DataFrame, number: int, *, alone: bool) -> Source:
     if isinstance(source, pd.DataFrame):
         return Source(f"system {number}", without_lists(source.reset_index(drop=True)))
     if source.suffix == ".json":
         found = list(responses(read_json(source)))
         if found:
             return Source(source.stem, pd.DataFrame(found))
-    if source.suffix == ".txt" and (lines := _lines(source)):
+    if source.suffix == ".txt" and not alone and (lines := _lines(source)):
         return Source(source.stem, pd.DataFrame({BY_LINE: [str(row + 1) for row in range(len(lines))], "query": lines}))
     return Source(source.stem, without_lists(read_table(source).frame.reset_index(drop=True)))
 
 
 def _lines(file: Path) -> list[str]:
-    """The lines of a text that is no table: queries, one a line; none where its first line names columns."""
+    """The lines of a text that is no table: queries, one a line; none where a sign parts every line alike."""
     try:
         lines = [line.strip() for line in file.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
     except (UnicodeDecodeError, OSError):
         return []  # the reader of tables says what is wrong
-    names = [name.strip().strip('"') for name in re.split(r"[,;\t|]", lines[0])] if lines else []
-    is_table = all("\t" in line for line in lines) or known_columns(names)
-    return [] if is_table else lines
+    if not lines or any(sign in lines[0] and len({line.count(sign) for line in lines}) == 1 for sign in "\t;|,"):
+        return []
+    names = [name.strip().strip('"') for name in re.split(r"[,;\t|]", lines[0])]
+    return [] if known_columns(names) else lines
 
 
 def _with_texts(tables: Sequence[Source]) -> list[Source]:

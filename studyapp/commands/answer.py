@@ -91,10 +91,12 @@ def compute_answer(folder: Path) -> KeptAnswer:
             write_text(html_of(page, part=True), page_of(folder))
         earlier = () if before is None else tuple(each for each in before.widths if each[0] < found.ratings)
         found = replace(found, widths=(*earlier, *found.widths), seconds=seconds_per_rating(store))
-        if whole is None or found.hidden:
-            results_of(folder).unlink(missing_ok=True)
-        else:
-            _write_results(whole(), work, results_of(folder))
+        results_of(folder).unlink(missing_ok=True)
+        if whole is not None and not found.hidden:
+            try:
+                _write_results(whole(), work, results_of(folder))
+            except RelstudyError as error:  # the answer stands without them
+                found = replace(found, sentences=(*found.sentences, f"The report cannot be written: {error}"))
         shutil.rmtree(work)  # ratings lie nowhere but where people put them
         found.write(folder)
         if before is None or (before.ratings, before.headline) != (found.ratings, found.headline):

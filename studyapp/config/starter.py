@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Collection, Sequence
 
 _TOML = '''# What is asked of whom. docs/reference/study-toml.md explains every setting;
@@ -338,5 +339,6 @@ def with_people(
 
 
 def _string(text: str) -> str:
-    """A text as TOML has it, without signs that no text has."""
-    return json.dumps("".join(sign for sign in text if sign in "\n\t" or sign.isprintable()), ensure_ascii=False)
+    """A text as TOML has it, without control characters."""
+    kept = (sign for sign in text if sign in "\n\t" or unicodedata.category(sign) not in ("Cc", "Cs"))
+    return json.dumps("".join(kept), ensure_ascii=False)

@@ -231,7 +231,10 @@ def picture(item: str) -> ResponseReturnValue:
     if not paths:
         abort(404)
     shown = io.BytesIO()
-    read_picture(folder / paths[0], LONGEST_SIDE).save(shown, "JPEG", quality=80)
+    try:
+        read_picture(folder / paths[0], LONGEST_SIDE).save(shown, "JPEG", quality=80)
+    except RelstudyError:  # it only begins like a picture; a rater would see its name
+        abort(404)
     return Response(shown.getvalue(), mimetype="image/jpeg")
 
 

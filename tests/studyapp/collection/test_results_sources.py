@@ -109,6 +109,15 @@ def test_numbered_pictures_take_their_texts_from_a_file_of_lines(tmp_path, first
         read_results([*folders, tmp_path / "prompts.txt"])
 
 
+def test_a_table_in_a_text_file_stays_a_table(tmp_path):
+    """Its columns have names that nobody knows: which is which is asked, and no line becomes a query."""
+    (tmp_path / "table.txt").write_text("Frage;Modell;Text\nWas ist das?;a;Ein Baum\nUnd das?;a;Ein Haus\n")
+    (tmp_path / "other.csv").write_text("query,system,answer\nWas ist das?,b,Ein Busch\n")
+    for files in (["table.txt"], ["table.txt", "other.csv"]):
+        with pytest.raises(RelstudyError, match="no column holds"):
+            read_results([tmp_path / name for name in files])
+
+
 def test_folders_that_cannot_be_compared_are_refused(tmp_path):
     one = pictures(tmp_path / "one", ["a.png"], 1)
     with pytest.raises(RelstudyError, match="no two pictures have the same name"):

@@ -175,7 +175,8 @@ def test_a_table_is_shown_as_it_was_taken_and_served_once_it_is_opened(host, vis
 
 def test_what_raters_are_told_and_how_they_get_in_is_chosen_on_the_page(host, visitor):
     visitor.upload(("answers.csv", TABLE.encode()))
-    told = {"contact": 'ann "a" <ann@example.org>', "consent": "Two lines.\n\nAnd \\ a sign.", "completion": "C1AB2"}
+    told = {"contact": 'ann "a" <ann@example.org>', "completion": "C1AB2"}
+    told["consent"] = "Two lines.\n\nAnd \\ a sign, \u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645."
     visitor.fill("raters", ways=["personal", "prolific"], **told)
     study = Study.load(host[2] / "answers")
     assert study.contact == told["contact"] and study.consent == told["consent"]
@@ -214,6 +215,9 @@ def test_pictures_of_ones_own_become_a_study_for_which_systems_propose_pairs(hos
     shown = re.findall(r'src="(/start/picture/[^"]+)"', visitor.html)
     assert shown and visitor.client.get(shown[0]).mimetype == "image/jpeg"
     assert visitor.client.get("/start/picture/none").status_code == 404
+    shown_item = next((host[2] / "holiday" / "pictures").glob(f"{shown[0].rpartition('/')[2]}.*"))
+    shown_item.write_bytes(b"\x89PNG\r\n\x1a\nand no more")
+    assert visitor.client.get(shown[0]).status_code == 404
     visitor.open()
     assert visitor.status == 200
 

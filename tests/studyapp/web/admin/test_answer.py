@@ -253,6 +253,18 @@ def test_the_whole_report_and_the_judgments_are_downloaded(folder):
     assert Browser(create_app(folder)).get("/admin/answer/results.zip").form("/admin/login")
 
 
+def test_a_report_that_cannot_be_written_takes_no_answer_away(folder, monkeypatch):
+    def refuse(*_):
+        raise RelstudyError("collection.csv, row 3: no such picture")
+
+    monkeypatch.setattr("relstudy.studyapp.commands.answer._report", refuse)
+    rated(folder, 2)
+    found = compute_answer(folder)
+    assert found.headline.startswith("You can stop at look 1 of 4. Use good")
+    assert found.sentences[-1] == "The report cannot be written: collection.csv, row 3: no such picture"
+    assert {path.name for path in (folder / ANSWER).iterdir()} == {"answer.json", "index.html", "running"}
+
+
 def test_while_it_is_computed_the_page_asks_again_by_itself(folder):
     browser = signed_in(folder)
     with computing(folder):
