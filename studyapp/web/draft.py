@@ -81,7 +81,9 @@ TEMPLATES = {
         "Pictures made for texts", "A zip with a folder of pictures for each system, and a table of the texts."
     ),
     "items": Template(
-        "Your own pictures or texts", "A zip of pictures, or of texts (.txt, .md). Which are alike?", of_items=True
+        "Your own pictures or texts",
+        "A zip of pictures, or of texts (.txt, .md). People judge how similar they are.",
+        of_items=True,
     ),
 }
 
@@ -253,8 +255,7 @@ def _of_items(draft: Draft, uploads: Path, study: Path) -> Made:
     write_text(re.sub(r"^pairs_per_rater = 100\b", share, file.read_text(encoding="utf-8"), flags=re.M), file)
     hours = drawn["rater_hours"]
     said = (
-        f"{count_of(len(collection), 'item')}, of which {count_of(sum(drawn['queries'].values()), 'query', 'queries')} "
-        f"were drawn",
+        f"{count_of(len(collection), 'item')}; {thousands(sum(drawn['queries'].values()))} of them are queries",
         *notes,
         f"{thousands(drawn['pairs'])} pairs to rate, {drawn['base_pairs']} of them by everyone",
         f"{thousands(hours['ratings'])} ratings by {count_of(drawn['raters'], 'person', 'people')}, about "
