@@ -27,6 +27,9 @@ MOST_PATTERNS = 4_000
 """The model is fitted to at most this many different sets of ratings."""
 BORROWED = 5.0
 """Each stratum's distribution is shrunk towards that of all pairs, as if by this many pairs."""
+TAIL = 0.01
+"""Posterior probability beyond each end of an interval. With 0.025 intervals hold the truth of 95 % of all pairs, but
+of 89 % of those of rare levels, which the distribution of all pairs draws towards the usual ones."""
 FEWEST = 10
 """Pairs with two ratings that the model needs."""
 
@@ -38,7 +41,8 @@ class ByLevel:
     Parameters
     ----------
     noise : variance of a rating of the pair, relative to the mean over pairs with several ratings, float array (P)
-    low, high : 95 % interval of the pair's true judgment by the model alone, calibrated units, float arrays (P)
+    low, high : interval of the pair's true judgment by the model alone, with TAIL beyond each end, calibrated units,
+        float arrays (P)
     """
 
     noise: np.ndarray
@@ -165,7 +169,7 @@ class _Levels:
         return likely / likely.sum(axis=1, keepdims=True)
 
     def moments(self, stratum: np.ndarray, votes: np.ndarray, value: np.ndarray) -> np.ndarray:
-        """Expected variance of a rating, and ends of the 95 % interval of its mean, float [3, patterns].
+        """Expected variance of a rating, and ends of the interval of its mean, float [3, patterns].
 
         Parameters
         ----------
@@ -179,7 +183,7 @@ class _Levels:
             posterior = self.posterior(stratum[rows], votes[rows])
             below = np.cumsum(posterior, axis=1)
             found[0, rows] = posterior @ variance
-            for end, share in ((1, 0.025), (2, 0.975)):
+            for end, share in ((1, TAIL), (2, 1 - TAIL)):
                 found[end, rows] = mean[np.argmax(below >= share, axis=1)]
         return found
 

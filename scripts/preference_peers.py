@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration.methods.bradley_terry import LEFT
-from tests.calibration.methods.test_preference import ITEMS, SPREAD, decided_couples
+from tests.calibration.methods.test_bradley_terry import ITEMS, SPREAD, decided_couples
 
 
 def main() -> None:

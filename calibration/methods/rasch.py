@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from scipy.optimize import minimize
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, hstack
 from scipy.special import logsumexp
 
 from relstudy.calibration.methods.by_category import ByCategory, categories_of, on_the_scale
@@ -29,6 +29,8 @@ MISFIT = (0.5, 1.5)
 """Mean squares between these are productive for measurement (Linacre 2002)."""
 ENOUGH = 10
 """With fewer ratings beside others' a mean square says nothing."""
+STEP = 1e-4
+"""Of differences of the gradient, in logits."""
 NEAR = 300.0
 """Logits times categories whose exponential is far from the largest float, with the steps between categories."""
 ROWS_AT_ONCE, CELLS_AT_ONCE = 20_000, 500
@@ -39,10 +41,10 @@ MOST_LEVELS = 2_000
 def rasch(panel: Panel) -> ByCategory:
     """Each rating as the worth to expect of its pair, by the severity of its rater, and of its session.
 
-    Columns of the raters: `severity` in logits, mean 0; `severity_error`, its standard error with worths known
-    as far as ratings tell; and the mean squares `infit` and `outfit` beside what the other raters' ratings of the same
-    pairs lead to expect, near 1 where a rater is as consistent as the model says. Columns of the judgments: the pair's
-    `worth` by all its ratings and `worth_error`, both in logits. Of the panel's facets, a table with the same columns.
+    Columns of the raters: `severity` in logits, mean 0; `severity_error`, its standard error; and the mean squares
+    `infit` and `outfit` beside what the other raters' ratings of the same pairs lead to expect, near 1 where a rater is
+    as consistent as the model says. Columns of the judgments: the pair's `worth` by all its ratings and `worth_error`,
+    both in logits. Of the panel's facets, a table with the same columns.
 
     Raises
     ------
@@ -60,24 +62,21 @@ def rasch(panel: Panel) -> ByCategory:
     decided = panel.decided()
     categories, code = categories_of(decided, "rasch")
     likelihood = Rasch(decided, code, len(categories))
-    severity, steps, spread, effects = likelihood.mode()
+    values = likelihood.mode()
+    severity, steps, spread, effects = likelihood.parameters(values)
     logs = likelihood.logs(severity, steps, spread, effects)
     posterior = likelihood.posterior(logs, effects)
     worth = spread * (posterior @ likelihood.nodes)
     middle = severity[decided.by_rater() > 0].mean()
     left = np.maximum(spread**2 * (posterior @ likelihood.nodes**2) - worth**2, 0.0)
-    _, variance = _moments(logs)
-    information = ((likelihood.rated.T @ posterior) * variance).sum(axis=1)
+    errors = _severity_errors(likelihood, values, logs, posterior, left)
     square, expected = _surprise(decided, likelihood.cell, code, logs, posterior)
 
-    def measured(number: int, codes: np.ndarray, of_cell: np.ndarray) -> dict[str, np.ndarray]:
-        """Standard errors and mean squares of a facet's levels, from its level of each rating and of each cell."""
-        sums = np.bincount(of_cell, information, number)
-        error = np.where(sums > 0, 1 / np.sqrt(np.where(sums > 0, sums, 1.0)), np.nan)
-        return {"severity_error": error, **_mean_squares(codes, number, square, expected)}
+    def measured(name: str, codes: np.ndarray, number: int) -> dict[str, np.ndarray]:
+        """Standard errors and mean squares of a facet's levels, from its level of each rating."""
+        return {"severity_error": errors[name], **_mean_squares(codes, number, square, expected)}
 
-    of_cell = likelihood.of_cell
-    of_raters = {"severity": severity - middle, **measured(decided.n_raters, decided.rater, of_cell["rater_id"])}
+    of_raters = {"severity": severity - middle, **measured("rater_id", decided.rater, decided.n_raters)}
     tables = []
     for name, facet in decided.facets.items():
         number = len(facet.levels)
@@ -90,7 +89,7 @@ def rasch(panel: Panel) -> ByCategory:
             }
             columns |= _mean_squares(facet.code, number, square, expected)
         else:
-            columns = {"severity": effects[name], **measured(number, facet.code, of_cell[name])}
+            columns = {"severity": effects[name], **measured(name, facet.code, number)}
         ratings = np.bincount(facet.code, minlength=number)
         columns = {each: np.where(ratings > 0, values, np.nan) for each, values in columns.items()}
         tables.append(pd.DataFrame({"facet": name, "level": facet.levels.astype("str"), "ratings": ratings, **columns}))
@@ -255,8 +254,8 @@ class Rasch:
         free = values[start:-1]
         return severity, np.append(free, -free.sum()), float(np.exp(values[-1])), effects
 
-    def mode(self) -> tuple[np.ndarray, np.ndarray, float, dict[str, np.ndarray]]:
-        """The parameters of greatest likelihood."""
+    def mode(self) -> np.ndarray:
+        """What `parameters` takes, of greatest likelihood."""
         bounds = [(-FARTHEST, FARTHEST)] * self.panel.n_raters
         for name, present in self.present.items():
             most = FARTHEST_QUERY if name == QUERY else FARTHEST
@@ -264,9 +263,7 @@ class Rasch:
         bounds += [*[(-FARTHEST, FARTHEST)] * (self.categories - 2), (np.log(0.01), np.log(20.0))]
         options = {"maxiter": 1000, "ftol": 1e-12, "gtol": 1e-5}
         start = np.zeros(len(bounds))
-        return self.parameters(
-            minimize(self.negative, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x
-        )
+        return np.asarray(minimize(self.negative, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x)
 
 
 class Sums:
@@ -314,6 +311,61 @@ def _moments(logs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     number = np.arange(logs.shape[1])
     mean = np.einsum("k,jkz->jz", number, np.exp(logs))
     return mean, np.einsum("k,jkz->jz", number**2, np.exp(logs)) - mean**2
+
+
+def _severity_errors(
+    likelihood: Rasch, values: np.ndarray, logs: np.ndarray, posterior: np.ndarray, left: np.ndarray
+) -> dict[str, np.ndarray]:
+    """Standard errors of raters' severities and of the levels of each facet, less their mean, float arrays by facet;
+    NaN without ratings.
+
+    The information of all ratings if worths were known, less what goes into finding them (Louis 1982, JRSS B 44, Eq.
+    3.2, to first order in a worth): two raters of the same pairs share the error of these pairs' worths. That of steps
+    and of the spread of worths comes from differences of the gradient. Queries' means are taken as known.
+
+    Parameters
+    ----------
+    values : the parameters of greatest likelihood, as `Rasch.parameters` takes them
+    left : posterior variance of each pair's worth, float array (P)
+    """
+    panel = likelihood.panel
+    rows, (_, variance) = np.arange(len(panel.pair)), _moments(logs)
+    known = np.empty(len(rows))
+    for start in range(0, len(rows), ROWS_AT_ONCE):
+        part = rows[start : start + ROWS_AT_ONCE]
+        known[part] = np.einsum("nz,nz->n", posterior[panel.pair[part]], variance[likelihood.cell[part]])
+    raters = panel.n_raters
+    levels = {"rater_id": (np.arange(raters), np.eye(raters), panel.rater)}  # parameters, levels by these, of ratings
+    at = raters
+    for name, facet in panel.facets.items():
+        number = len(likelihood.present[name])
+        if name != QUERY:
+            by_free = np.zeros((len(facet.levels), number - 1))
+            by_free[likelihood.present[name]] = np.vstack([np.eye(number - 1), -np.ones(number - 1)])
+            levels[name] = (np.arange(at, at + number - 1), by_free, facet.code)
+        at += number - 1
+    free = np.concatenate([which for which, *_ in levels.values()])
+    hard = hstack([csr_array(by_free)[code] for _, by_free, code in levels.values()], format="csr")
+    shared = csr_array((known * np.sqrt(left[panel.pair]), (panel.pair, rows)), shape=(len(left), len(rows))) @ hard
+    information = np.zeros((len(values), len(values)))
+    information[np.ix_(free, free)] = (hard.T @ (hard * known[:, None]) - shared.T @ shared).toarray()
+    for place in range(at, len(values)):
+        step = STEP * np.eye(len(values))[place]
+        column = (likelihood.negative(values + step)[1] - likelihood.negative(values - step)[1]) / (2 * STEP)
+        information[:, place] = information[place] = column
+    used = np.concatenate([free[information[free, free] > 0], np.arange(at, len(values))])
+    if np.linalg.eigvalsh(information[np.ix_(used, used)])[0] <= 0:  # steps or a spread at the end of what is allowed
+        used = used[used < at]
+    covariance = np.zeros_like(information)
+    covariance[np.ix_(used, used)] = np.linalg.pinv(information[np.ix_(used, used)], hermitian=True)
+    inside = (panel.by_rater() > 0) & (np.abs(values[:raters]) < FARTHEST - 0.01)
+    levels["rater_id"][1][:, inside] -= 1 / max(int(inside.sum()), 1)
+    errors = {}
+    for name, (which, by_free, code) in levels.items():
+        spread = np.einsum("lf,fg,lg->l", by_free, covariance[np.ix_(which, which)], by_free, optimize=True)
+        rated = np.bincount(code, minlength=len(by_free)) > 0
+        errors[name] = np.where(rated, np.sqrt(np.maximum(spread, 0.0)), np.nan)
+    return errors
 
 
 def _surprise(

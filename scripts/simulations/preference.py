@@ -14,7 +14,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from relstudy.calibration.methods.bradley_terry import fit_preferences
-from tests.calibration.methods.test_preference import coverage, simulated
+from tests.calibration.methods.test_bradley_terry import coverage, simulated
 
 SETTINGS = {
     "12 raters, 3 couples a result": {},

@@ -10,7 +10,7 @@ import pytest
 from scipy import special
 
 from relstudy.api.calibrating import calibrate
-from relstudy.calibration.noise_by_level import _Levels, noise_by_level
+from relstudy.calibration.noise_by_level import TAIL, _Levels, noise_by_level
 from relstudy.calibration.panel import Panel
 
 
@@ -44,8 +44,8 @@ def test_expected_noise_and_interval_are_those_of_the_posterior_by_brute_force()
     means = np.array([np.dot(c, value) for c in chances])
     variances = [np.dot(c, value**2) - m**2 for c, m in zip(chances, means, strict=True)]
     assert noise == pytest.approx(weight @ variances)
-    assert low == means[np.flatnonzero(np.cumsum(weight) >= 0.025)[0]]
-    assert high == means[np.flatnonzero(np.cumsum(weight) >= 0.975)[0]]
+    assert low == means[np.flatnonzero(np.cumsum(weight) >= TAIL)[0]]
+    assert high == means[np.flatnonzero(np.cumsum(weight) >= 1 - TAIL)[0]]
 
 
 def test_the_noise_of_each_level_is_found() -> None:

@@ -30,6 +30,17 @@ def test_the_command_of_simulated_tables_names_each_with_its_first_line() -> Non
     assert subprocess.run([*script, "nonsense"], capture_output=True, timeout=60).returncode == 2
 
 
+@pytest.mark.slow
+def test_every_script_finds_what_it_imports() -> None:
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in (ROOT / "scripts").rglob("*.py")]
+    assert len(names) > 60
+    code = (
+        "import importlib, sys; sys.path.append('scripts/simulations'); [*map(importlib.import_module, sys.argv[1:])]"
+    )
+    done = subprocess.run([sys.executable, "-c", code, *names], cwd=ROOT, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+
+
 def test_figures_beside_other_libraries_differ_for_the_reasons_that_the_script_gives() -> None:
     page = (ROOT / "docs" / "evidence" / "peers.md").read_text(encoding="utf-8")
     lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in page.splitlines() if line[:1] == "|"]

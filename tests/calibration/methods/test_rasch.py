@@ -46,7 +46,7 @@ def test_the_law_school_test_has_the_difficulties_that_are_published() -> None:
     pair, rater = np.indices(answers.shape)
     frame = pd.DataFrame({"rater_id": rater.ravel(), "pair_id": pair.ravel(), "rating": answers.ravel()})
     model = Rasch(Panel.from_frame(frame), answers.ravel(), 2)
-    severity, _, spread, _ = model.mode()
+    severity, _, spread, _ = model.parameters(model.mode())
     value, slope = model.negative(np.append(severity, np.log(spread)))
     # as many digits as are printed there
     assert severity / spread == pytest.approx([-3.615, -1.322, -0.318, -1.730, -2.780], abs=6e-4)
@@ -64,6 +64,20 @@ def test_the_gradient_is_that_of_the_likelihood(facets: bool) -> None:
     for number, step in enumerate(1e-5 * np.eye(len(at))):
         difference = (model.negative(at + step)[0] - model.negative(at - step)[0]) / 2e-5
         assert gradient[number] == pytest.approx(difference, abs=1e-4)  # second differences of a sum near 150
+
+
+@pytest.mark.parametrize("facets", [(), ("session",)])
+def test_errors_are_those_of_the_information_by_differences_of_the_gradient(facets: tuple[str, ...]) -> None:
+    panel = Panel.from_frame(in_sessions(results=8), facets=facets) if facets else graded(8, 150, seed=1)[0]
+    model = Rasch(panel, np.unique(panel.rating, return_inverse=True)[1], 4)
+    at = model.mode()
+    sides = [[model.negative(at + side * step)[1] for side in (1, -1)] for step in 1e-4 * np.eye(len(at))]
+    information = np.array([above - below for above, below in sides]) / 2e-4
+    raters = panel.n_raters
+    centred = np.eye(raters) - 1 / raters
+    covariance = centred @ np.linalg.inv((information + information.T) / 2)[:raters, :raters] @ centred
+    # a worth's posterior is taken for narrow beside the curve of a rating's mean: half a percent here
+    assert rasch(panel).of_raters["severity_error"] == pytest.approx(np.sqrt(np.diag(covariance)), rel=0.01)
 
 
 @pytest.mark.slow
@@ -135,7 +149,7 @@ def test_facets_have_the_greatest_likelihood_that_a_brute_force_finds() -> None:
     frame = in_sessions()
     panel = Panel.from_frame(frame, facets=FACETS)
     model = Rasch(panel, panel.rating.astype(int), 4)
-    severity, steps, spread, effects = model.mode()
+    severity, steps, spread, effects = model.parameters(model.mode())
     nodes, weights = hermegauss(41)
     weights = weights / weights.sum()
     rater, query, session, pair = (pd.factorize(frame[name])[0] for name in ("rater_id", *FACETS, "result_id"))
