@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import optimize, special
+import scipy
+from scipy import special
 
 from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
@@ -141,7 +142,7 @@ class Steepness:
         """
         if self.value <= 0 or self.power(most, alpha) < power:
             return None
-        found = optimize.brentq(lambda n: float(self.power(n, alpha)) - power, LEAST, most)
+        found = scipy.optimize.brentq(lambda n: float(self.power(n, alpha)) - power, LEAST, most)
         return int(np.ceil(max(found, 2 / self.each)))
 
     def interval(self, power: float, alpha: float, most: int) -> tuple[int | None, int | None]:

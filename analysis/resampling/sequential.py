@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
-from scipy.optimize import brentq
+import scipy
 from scipy.special import ndtr, ndtri
 
 from relstudy.calibration.tables.decision import Rule
@@ -118,7 +118,7 @@ def median_unbiased(fractions: Sequence[float], bounds: Sequence[float], statist
             walk = walk.after(fraction, bound, drift)
         return above + walk.above(fractions[-1], abs(statistic), drift) - 0.5
 
-    drift = brentq(excess, -FARTHEST / last, (FARTHEST + abs(statistic)) / last)
+    drift = scipy.optimize.brentq(excess, -FARTHEST / last, (FARTHEST + abs(statistic)) / last)
     return float(np.copysign(1.0, statistic) * drift * last)
 
 
@@ -207,7 +207,7 @@ class _Walk:
         def excess(bound: float) -> float:
             return self.left - self.inside(fraction, bound) - allowed
 
-        return float(brentq(excess, 0.0, FARTHEST)) if excess(FARTHEST) < 0 < excess(0.0) else FARTHEST
+        return float(scipy.optimize.brentq(excess, 0.0, FARTHEST)) if excess(FARTHEST) < 0 < excess(0.0) else FARTHEST
 
     def above(self, fraction: float, bound: float, drift: float) -> float:
         """The chance that the upper bound is crossed at a further look, with a drift of so much over all looks."""

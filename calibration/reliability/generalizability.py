@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
-from scipy.optimize import minimize
+import scipy
 from scipy.special import fdtri, gdtrix
 
 from relstudy.calibration.panel import Panel
@@ -240,7 +240,9 @@ class Layout:
         bounds = [(np.log(LEAST_SHARE), 2.0), *[(0.0, 10.0)] * (len(free) - 1)]
         # the slope by a standard deviation is 0 at 0, though that by the variance may lead away from there
         for _ in range(3):
-            part = minimize(deviance, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-14}).x
+            part = scipy.optimize.minimize(
+                deviance, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-14}
+            ).x
             variances[free] = [np.exp(part[0]), *(part[1:] ** 2)]
             away = (part < 1e-4) & (self.parts(variances)[2].sum(axis=0)[free] < 0)
             away[0] = False
