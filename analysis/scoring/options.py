@@ -167,7 +167,7 @@ class ScoringOptions:
 
     @property
     def reverses(self) -> bool:
-        """True under weights that are known to reverse the order of systems (docs/differences.md)."""
+        """True under weights that are known to reverse the order of systems (docs/evidence/paper.md)."""
         return self.weights == "rank-power" and self.power > 0
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Every number in the text of docs/differences.md is one that its script prints; test_docs runs the script itself."""
+"""Every number in the text of docs/evidence/paper.md is one that its script prints; test_docs runs the script itself."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from tests.docs.test_docs import blocks
 from tests.places import ROOT
 
-PAGE, PRINTED = "docs/differences.md", "docs/evidence/differences.md"
+PAGE, PRINTED = "docs/evidence/paper.md", "docs/evidence/differences.md"
 PRINTED_IN_SOURCES = {".07", ".15", ".17", ".03"}
 """Figures that the sources print, quoted as theirs."""
 
