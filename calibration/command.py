@@ -289,7 +289,7 @@ def _compare(result: Calibration, rater: str, scores: tuple[Path, ...], as_json:
 def _write_apart(
     parts: dict[str, Calibration], by: str, out: Path, pairs: Path | None, figures: bool, as_json: bool
 ) -> None:
-    """Write each part to a folder of its own, and print them side by side."""
+    """Write each part to its own folder, and print them side by side."""
     from relstudy.calibration.interfaces import pairs_asked_alike, side_by_side, write_parts
     from relstudy.calibration.pipeline import summary
 

@@ -120,7 +120,7 @@ def files_of_parts(parts: Iterable[str], folder: Path) -> list[Path]:
 
 
 def write_parts(parts: Mapping[str, Calibration], column: str, folder: Path) -> tuple[dict[str, Path], str | None]:
-    """Write each part's tables to a folder of its own, and where they stand in one table, that beside the folders.
+    """Write each part's tables to its own folder, and where they stand in one table, that beside the folders.
 
     All of them are written, or none.
 

@@ -328,7 +328,7 @@ def _without(ratings: Ratings, careless: tuple[str, ...], little: tuple[str, ...
 
 
 def _nobody_left() -> str:
-    return f"without raters who look careless nobody's ratings are left; {option('careless', 'keep')} takes theirs"
+    return f"without raters who look careless no ratings are left; {option('careless', 'keep')} takes theirs"
 
 
 def _marked(profiles: pd.DataFrame, judges: tuple[str, ...]) -> pd.DataFrame:

@@ -184,7 +184,7 @@ def read_preferences(
     alone = int((~seen).sum())
     notes = [*found.notes]
     if not spread_found:
-        few = "the answers do not tell how far results differ (too few, or as if all were alike)"
+        few = "the answers do not show how far results differ (too few, or as if all were equal)"
         notes.append(f"{few}, so judgments have no standard error")
     if alone:
         notes.append(f"{count_of(alone, 'result')} had no decided answer and no judgment")

@@ -75,7 +75,7 @@ def _named(tables: tuple[Path, ...]) -> dict[str, Path]:
         if file is given:
             name = file.name if file.is_dir() else file.parent.name if file.stem == "judgments" else file.stem
         if name in named:
-            raise RelstudyError(f"two tables are called {name!r}; NAME=PATH gives them names of their own")
+            raise RelstudyError(f"two tables are called {name!r}; NAME=PATH names them")
         named[name] = file / "judgments.csv" if file.is_dir() else file
     return named
 

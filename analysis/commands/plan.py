@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     multiple=True,
     type=click.Path(),
     metavar="[NAME=]PATH",
-    help="Pilot scores of the two systems; may be repeated where each has a table of its own.",
+    help="Pilot scores of the two systems; may be repeated, one table each.",
 )
 @options_of(ReadingOptions, only=OF_ANY_TABLE, heading="Reading the pilot")
 @option_under(PILOT, "--systems", metavar="A,B", help="Which two systems of --scores; needed where it holds more.")

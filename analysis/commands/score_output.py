@@ -68,7 +68,7 @@ def _print_tests(tests: MeasureTests) -> None:
     click.echo(f"Tests: {tests.sentence()}")
     found = tests.reliability
     if isinstance(found, str):
-        click.echo(f"How far a mean of queries tells systems apart is not known: {found}." if found else "")
+        click.echo(f"How well a mean of queries separates systems is not known: {found}." if found else "")
         return
     click.echo()
     cells = [
@@ -357,7 +357,7 @@ def _print_told_apart(result: ScoreResult, ranked: Standings) -> None:
     if tied and len(ranked.names) > 2:
         shown = "; ".join(f"{a} and {b}" for a, b in tied[:MOST_PAIRS])
         more = f"; and {count_of(len(tied) - MOST_PAIRS, 'further pair')} (--json)" if len(tied) > MOST_PAIRS else ""
-        click.echo(f"Not told apart by {result.primary.index.term}: {shown}{more}.")
+        click.echo(f"Not distinguished by {result.primary.index.term}: {shown}{more}.")
 
 
 def _print_explained(result: ScoreResult, ranked: Standings) -> None:

@@ -252,7 +252,7 @@ def to_run(inspection: Inspection, command: str, answers: Answers) -> Inspection
         command = command.replace(shlex.quote(inspection.file), WRITTEN_ALIKE, 1)
     elif answers.unordered:
         words = ", ".join(map(repr, answers.unordered))
-        questions.append(f"what is each of these words worth? Nothing tells their order: {words}")
+        questions.append(f"what is each of these words worth? Their order is not known: {words}")
     if questions:
         return replace(inspection, draft=command, questions=tuple(questions))
     return replace(inspection, command=command)

@@ -296,7 +296,7 @@ def _question(table: Checked, tool: Tool, items: list[str]) -> Inspection:
     )
     worded = _worded(table)
     is_worded = set(items) <= set(worded)
-    note = "each column is taken for an item of its own; --items FILE (column,query_id,result_id) says which pair it is"
+    note = "each column is taken as an item; --items FILE (column,query_id,result_id) says which pair it is"
     command = calibrate_command(table, roles, answers, () if set(items) == set(worded) else items)
     inspection = Inspection(
         table.file,

@@ -35,7 +35,7 @@ class PlanOptions:
 
     index: str = option(
         "pearson",
-        "Index that is to tell the two systems apart: one of `relstudy score --json`, or a measure of ir-measures.",
+        "Index that is to distinguish the two systems: one of `relstudy score --json`, or a measure of ir-measures.",
         heading=TEST,
     )
     power: float = option(0.8, "Share of studies that are to find the better system.", above=0, below=1, heading=TEST)

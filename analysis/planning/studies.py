@@ -118,7 +118,7 @@ class Assumed:
             if not -1 < name < 1:
                 raise RelstudyError(f"a correlation lies between -1 and 1, not at {name:g}")
         if not 0 <= self.shape.alike < 1:
-            raise RelstudyError(f"errors are alike from 0 to below 1, not {self.shape.alike:g}")
+            raise RelstudyError(f"the correlation of errors is from 0 to below 1, not {self.shape.alike:g}")
         if self.shape.query_sd == 0 and self.shape.result_sd == 0:
             raise RelstudyError("true relevance must vary between queries or between results")
         if not 0 < self.relevant_share < 1:

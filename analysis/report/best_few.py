@@ -187,7 +187,7 @@ def measures_table(
     depths = [name for name in judged if name not in (*residual, *covered)]
     shares = f" {listed(depths)}: how many of the first results somebody judged." if depths else ""
     shares += f" {COVERED_IN_WORDS}" if result.covered_in_part else ""
-    shares += f" {listed(residual)}: how much higher it might be, were all good that nobody judged." if residual else ""
+    shares += f" {listed(residual)}: how much higher it might be if all unjudged results were good." if residual else ""
     bold = "Bold is what is not clearly worse than the best of its column. " if several else ""
     marks: dict[tuple[int, str], str] = {}
     if tests is not None and kind is not None:
@@ -200,7 +200,7 @@ def measures_table(
                 for row, system in enumerate(order_of(result))
                 if system.shown(index).value is not None
             }
-        meaning = "Systems with a letter in common are not told apart" if kind == "letters" else STARRED
+        meaning = "Systems with a letter in common are not distinguished" if kind == "letters" else STARRED
         bold = f"{meaning}: {tests.sentence()} "
     return Table(
         "measures",

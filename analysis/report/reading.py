@@ -71,7 +71,7 @@ def reading_indices(result: ScoreResult) -> list[Term]:
             "Interval",
             f"The small range at a number is designed to contain the true value in {how_often(result.options.level)} "
             f"{other_studies(result)}. {_not_covered(result)} Two ranges can overlap although the difference is clear: "
-            "the table of differences tells.",
+            "see the table of differences.",
         ),
     ]
     if len(result.systems) > 1:

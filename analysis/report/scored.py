@@ -199,7 +199,7 @@ def mappings(result: ScoreResult) -> Section | None:
         "From scores to the human scale",
         [
             Paragraph(
-                "A system's scores have a scale of their own. A mapping says which judgment each score stands for; it "
+                "Each system's scores have their own scale. A mapping says which judgment each score stands for; it "
                 "is monotone. A steep line tells good from poor; a flat one tells nothing."
             ),
             Picture(

@@ -143,7 +143,7 @@ def _measures(context: ScoringContext) -> str:
         words = (
             "condensed: ir-measures on what of a system's results somebody judged"
             if context.unjudged == "skip"
-            else "ir-measures on everything that a system retrieved, what nobody judged counting as poor"
+            else "ir-measures on everything that a system retrieved, unjudged results counting as poor"
         )
         words += ", by the whole qrels as they are; mean over the qrels' queries, one without results counting 0; "
         words += "equal scores by result_id, descending, as trec_eval sorts them"

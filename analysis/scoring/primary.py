@@ -61,7 +61,7 @@ def _chosen(pairs: JudgedPairs, relevance: Relevance, options: ScoringOptions) -
         first = index_called(options.measures[0], unjudged_in(pairs, options)).name
         return first, "the first measure, since the judgments are whole qrels"
     if pairs.design.withheld is not None:
-        return PEARSON.name, f"by default, since the design does not reach what {SAME_QUERY.term} needs"
+        return PEARSON.name, f"by default, since the design is too small for {SAME_QUERY.term}"
     queries = queries_with_both(pairs, relevance)
     if queries >= LEAST_QUERIES:
         return SAME_QUERY.name, f"by default, since {queries} queries have good and poor results judged"
@@ -89,7 +89,7 @@ def unjudged_in(pairs: JudgedPairs, options: ScoringOptions) -> Literal["poor", 
     """
     if options.unjudged == "poor" and not pairs.qrels:
         raise RelstudyError(
-            f"what nobody judged counts as poor ({option('unjudged', 'poor')}) under whole qrels alone; of "
+            f"unjudged results count as poor ({option('unjudged', 'poor')}) under whole qrels alone; of "
             "pairs outside other judgments nothing is known"
         )
     sampled = bool(np.isfinite(pairs.probability).all()) and not pairs.qrels

@@ -96,7 +96,7 @@ def rater_population(pairs: JudgedPairs, asked: str = "auto") -> RaterPopulation
         reason = (
             f"{unrated} of {len(pairs)} pairs have no rating"
             if unrated
-            else f"{number} {'rater does' if number == 1 else 'raters do'} not tell how others would differ"
+            else f"{number} {'rater does' if number == 1 else 'raters do'} not show how others would differ"
         )
     if asked == "any":
         stated = option("raters", "any")

@@ -96,7 +96,7 @@ def _chance(result: ScoreResult, ranked: Standings, look: Look) -> str | None:
     at_end = next_bound([*look.fractions, 1.0], look.bounds, look.error, look.rule)
     chance = chance_to_decide(look.fractions[-1], found[0], at_end)
     first, second = ranked.names[:2]
-    return f"the chance that {first} and {second} are told apart by the end is {percent(chance)}"
+    return f"the chance that {first} and {second} are distinguished by the end is {percent(chance)}"
 
 
 def _corrected(result: ScoreResult, ranked: Standings, look: Look) -> str:
@@ -381,7 +381,7 @@ def _why_apart(result: ScoreResult, names: Sequence[str], terms: Collection[str]
         return ""
     judged = listed([f"{percent(share)} of {name}'s" for name, share in shares.items()])
     return (
-        f" Results that nobody judged are poor to {of_run.term} and have no part in "
+        f" Unjudged results are poor to {of_run.term} and have no part in "
         f"{listed([index.term for index in of_pairs])}: {depth} is {judged}."
     )
 
@@ -416,7 +416,7 @@ def dropped(result: ScoreResult, ranked: Standings) -> str | None:
     more = [f"{in_words(number - MOST_DROPPED)} more"] if number > MOST_DROPPED else []
     what = "one system" if number == 1 else f"{in_words(number)} systems"
     kept = [name for name in kept if name in ranked.others]
-    but = f" Of {listed_some(kept)} too much was judged by nobody to say so." if kept else ""
+    but = f" Of {listed_some(kept)} too much is unjudged to say so." if kept else ""
     return f"You can drop {what}: {listed([*said, *more])}.{but}{_out_with_a_better_figure(result, ranked)}"
 
 

@@ -39,7 +39,7 @@ MOST_COUPLES = 2_000_000
 """Of values of one object: of more, so many whole groups or objects at random."""
 LEAST_FREEDOM = 2.0
 """Below so many degrees of freedom of what a coefficient rests on, its interval does not hold what it promises."""
-UNDIVIDED = "the values do not tell worth and error apart"
+UNDIVIDED = "the values do not separate worth and error"
 FARTHEST = 1e12
 """Of a deviance: what the search is told of variances that no values have."""
 LEAST_SHARE = 1e-6
@@ -682,10 +682,10 @@ def study_of(
     if len(size) < 2 or condition.max() < 1:
         raise RelstudyError(f"at least two of {name} and {by} are needed to see where values vary")
     if size.max() < 2 or np.ptp(values) == 0:
-        raise RelstudyError(f"no noise can be told from what is measured: a {name} with several values is needed")
+        raise RelstudyError(f"noise cannot be estimated from what is measured: a {name} with several values is needed")
     apart = values - (np.bincount(thing, values) / size)[thing]
     if np.abs(apart).max() < 1e-9 * np.ptp(values):
-        raise RelstudyError(f"values of one {name} never differ, so that no noise can be told from it")
+        raise RelstudyError(f"values of one {name} never differ, so that noise cannot be estimated from it")
     each = 1 / float(np.mean(1 / size))
     swapped = group is None and condition.max() >= len(size)  # each is crossed with the other, and the fewer are summed
     if swapped:
@@ -704,7 +704,7 @@ def study_of(
     if variances[0] == 0:  # the likelihood has no top: it rises for ever as the noise goes to 0
         where = f", {by} and {WORDS.get(names[2], names[2])}" if groups else f" and {by}"
         raise RelstudyError(
-            f"{name}{where} explain every value to its last digit, so that no noise can be told from them"
+            f"{name}{where} explain every value to its last digit, so that noise cannot be estimated from them"
         )
     beyond = beyond_normal(values, thing, condition, group) * (np.diag(covariance) > 0)
     covariance += np.diag(beyond)

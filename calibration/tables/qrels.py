@@ -107,7 +107,7 @@ def without_negative(table: Checked, reading: Reading) -> tuple[Checked, pd.Data
     low, high = grades[negative].min(), max(float(np.nanmax(grades)), 1.0)
     rest.notes = (
         *table.notes,
-        f"{count_of(int(negative.sum()), 'grade')} below 0 taken for pairs that nobody judged, and left out; "
+        f"{count_of(int(negative.sum()), 'grade')} below 0 taken as unjudged pairs, and left out; "
         f"{table.words.scale(f'{low:g}-{high:g}')} counts them as grades",
     )
     return rest, table.frame[negative].assign(judgment=grades[negative]).reset_index(drop=True)

@@ -68,7 +68,7 @@ def aside_note(table: Checked) -> str | None:
     if not aside.any():
         return None
     named = ", ".join(sorted(set(stripped(table.frame["block"][aside]))))
-    return f"{count_of(int(aside.sum()), 'row')} of block {named} set aside: these are not ratings to calibrate"
+    return f"{count_of(int(aside.sum()), 'row')} of block {named} left out: these are not ratings to calibrate"
 
 
 def merged_note(merged: int) -> str | None:
@@ -84,7 +84,7 @@ def alike_note(raters: Iterable[str]) -> str | None:
     Examples
     --------
     >>> alike_note(["7", "007", "Ann Berg", "bob", "ann  berg"])
-    'raters whose ids are written almost alike are taken for different people: 7 and 007, Ann Berg and ann  berg'
+    'raters with nearly the same id are taken as different people: 7 and 007, Ann Berg and ann  berg'
     """
     by_plain: dict[str, list[str]] = {}
     ids = dict.fromkeys(raters)
@@ -98,7 +98,7 @@ def alike_note(raters: Iterable[str]) -> str | None:
     if not groups:
         return None
     shown = ", ".join(groups[:MOST_ALIKE])
-    return f"raters whose ids are written almost alike are taken for different people: {shown}{more}"
+    return f"raters with nearly the same id are taken as different people: {shown}{more}"
 
 
 def _looks(name: str) -> str:
@@ -149,7 +149,7 @@ def look_alike_note(frame: pd.DataFrame) -> str | None:
         return None
     more = f" and {len(found) - MOST_ALIKE} more" if len(found) > MOST_ALIKE else ""
     shown = ", ".join(found[:MOST_ALIKE])
-    return f"ids that look alike are written with other characters and taken for different ones: {shown}{more}"
+    return f"ids that look the same are written with different characters and taken as different ones: {shown}{more}"
 
 
 def scales_note(frame: pd.DataFrame) -> str | None:

@@ -103,7 +103,7 @@ class CalibratedParts(FolderResult, Mapping[str, CalibratedPanel]):
             where their scales differ, or a pair was rated in several parts; `join` puts scales on one
         """
         if isinstance(self._together, str):
-            raise NotHere(f"the parts do not stand in one table: {self._together}; rs.join puts scales on one")
+            raise NotHere(f"the parts do not fit in one table: {self._together}; rs.join puts scales on one")
         return self._together["judgments"]
 
     @cached_property

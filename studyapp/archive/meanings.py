@@ -103,7 +103,7 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "severity": "with `--method rasch`: in logits, mean 0; who rates lower is more severe",
         "severity_error": "its standard error",
         "infit": "mean square of what the others' ratings leave unexplained, over what is to be expected: 1",
-        "outfit": "the same with every rating alike, so that single odd ones show",
+        "outfit": "the same with every rating counted once, so that single odd ones show",
         "accuracy": "with `--method dawid-skene` or `glad`: how often the rater names a pair's class",
         "ability": "with `--method glad`: 0 for who guesses, below it for who is mostly wrong",
         "competence": "with `--method mace`: how often the rater knows, instead of guessing",

@@ -78,7 +78,7 @@ def take_back(store: Store, folder: Path, rater_id: str) -> tuple[int, int]:
     with store.write() as connection:
         rater = _locked(connection, rater_id)
         if rater.outcome != SET_ASIDE:
-            raise RelstudyError(f"rater {rater_id} was not set aside")
+            raise RelstudyError(f"rater {rater_id} is not excluded")
         update_rater(connection, rater, outcome=None)
         study = read_study(connection, folder)
         counted, given = 0, _decided_pages(connection, assignments.c.rater == rater.id)

@@ -34,7 +34,9 @@ def invite(store: Store, study: Study, count: int, extra_pairs: int = 0, group: 
     group : the group of the study that they will be in; empty: as if they came by themselves
     """
     if "personal" not in study.entry.rules:
-        raise RelstudyError('this study takes nobody by personal link; add "personal" to [entry] rules in study.toml')
+        raise RelstudyError(
+            'this study does not admit people by personal link; add "personal" to [entry] rules in study.toml'
+        )
     if group and group not in [entry.name for entry in study.groups]:
         names = ", ".join(entry.name for entry in study.groups) or "none"
         raise RelstudyError(f"there is no group {group!r} in this study; its groups: {names}")

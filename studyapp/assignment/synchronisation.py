@@ -339,7 +339,7 @@ def require_own(connection: sa.Connection, study: Study, store: Store) -> str | 
     if holder not in (None, study.id):
         raise RelstudyError(
             f"the database {store.shown} holds the study {holder!r}, and this folder's is {study.id!r}; "
-            "give each study a database of its own, or the id back"
+            "give each study its own database, or restore the id"
         )
     return holder
 

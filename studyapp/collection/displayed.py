@@ -170,7 +170,7 @@ class DisplayedItems:
         for each in read_lists(folder).values():
             if each.id in items or not items.keys() >= set(each.results):
                 raise RelstudyError(
-                    f"{folder / LISTS}: list {each.id!r} needs an id of its own, and results that collection.csv has"
+                    f"{folder / LISTS}: list {each.id!r} needs its own id, and results that collection.csv has"
                 )
             more = {"members": list(each.results)}
             items[each.id] = DisplayedItem(each.id, item_key(secret, each.id), "list", "", "", None, "result", more)

@@ -242,8 +242,8 @@ def _next_round(run: ScoringRun, plan: LookPlan | None, folder: Path, judgments:
     results = math.ceil(pairs / drawn.loc[drawn["paradigm"] == judged.index[0], "query_id"].nunique())
     words = ["--from-mappings", "--same-queries", "--results", str(results), "--paradigm", str(judged.index[0])]
     return (
-        "No judge of this study can say which pairs tell most. A round by mappings asks for more of the grades that "
-        "are rare so far:",
+        "No judge of this study can say which pairs are most informative. A round by mappings asks for more of the "
+        "grades that are rare so far:",
         *first,
         shlex.join(["relstudy", "fit", str(folder)]),
         shlex.join(["relstudy", "sample", str(folder), *words]),

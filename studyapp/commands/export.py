@@ -127,6 +127,6 @@ def export(folder: Path, options: ExportOptions, as_json: bool) -> None:
         say(f"{count_of(counts['ratings'], 'rating')} by {count_of(counts['raters'], 'rater')} ({said}) -> {target}")
         if question is None and study.result_questions:
             names = ", ".join(study.result_questions)
-            click.echo(f"The further questions have tables of their own: --question ID, of {names}.")
+            click.echo(f"The further questions have their own tables: --question ID, of {names}.")
         if response is not None and (missing := response.sentence()) is not None:
             click.echo(f"{capital(missing)}.")

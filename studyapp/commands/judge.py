@@ -61,7 +61,7 @@ class JudgeOptions(CommandOptions):
     )
     answer: str | None = option(
         None,
-        "Where the grade stands: json, final-score, number, or a regular expression.",
+        "Where the grade is: json, final-score, number, or a regular expression.",
         metavar="FORM",
         shown="that of the prompt",
     )

@@ -99,7 +99,7 @@ ROUNDS = (FIRST, BY_MAPPINGS, BY_JUDGE)
     "--next",
     "by_judge",
     is_flag=True,
-    help="Add a round for the last round's queries, where people's judgments tell most beside --judge.",
+    help="Add a round for the last round's queries, where people's judgments add most to --judge.",
 )
 @option_under(FURTHER, "--judge", help="With --next: the judge, FOLDER/judges/NAME.csv, that was given all candidates.")
 @option_under(

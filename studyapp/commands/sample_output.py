@@ -151,7 +151,8 @@ def print_estimates(estimates: dict[str, Any]) -> None:
         else:
             click.echo(
                 f"The same number of pairs could over a pool: --depth {proposal['depth']} --exponent "
-                f"{proposal['exponent']:g} --floor {proposal['floor']:g} (reach {proposal['reach']:.0f})."
+                f"{proposal['exponent']:g} --floor {proposal['floor']:g} (effective sample size "
+                f"{proposal['reach']:.0f})."
             )
 
 

@@ -34,11 +34,11 @@ def set_aside(folder: Path, rater: str, back: bool, as_json: bool) -> None:
     if back:
         counted, surplus = take_back(store, folder, rater)
         result = {"rater_id": rater, "set_aside": False, "pages_that_count": counted, "surplus_pages": surplus}
-        words = f"{rater} is back: {counted} of their pages count again, {surplus} are rated or held by others"
+        words = f"{rater} is included again: {counted} of their pages count, {surplus} are rated or held by others"
     else:
         pages = put(store, rater)
         result = {"rater_id": rater, "set_aside": True, "pages_given_back": pages}
-        words = f"{rater} is set aside: {pages} pages of unique pairs are open to others again"
+        words = f"{rater} is excluded: {pages} pages of unique pairs are open to others again"
     record_command(store, "take back" if back else "set aside", rater)
     if as_json:
         print_json(result)

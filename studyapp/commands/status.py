@@ -235,11 +235,11 @@ def _limit_sentence(limit: LimitStatus) -> str:
     """Sentence on progress towards a limit, and on the consequence where it is reached."""
     if limit.name == "deadline":
         said = f"Deadline {moment(limit.most)} UTC"
-        return f"{said}: passed; nobody new is taken in, and nothing is handed out." if limit.reached else f"{said}."
+        return f"{said}: passed; nobody new is admitted, and nothing is handed out." if limit.reached else f"{said}."
     said = f"{limit.now:,.0f} of {limit.most:,.0f} {limit.name} wanted"
     if limit.failed:
         said += f" (besides {limit.failed:,} who failed the attention checks and hold no place)"
-    over = "nobody new is taken in" + (", and nothing is handed out" if limit.name == "ratings" else "")
+    over = "nobody new is admitted" + (", and nothing is handed out" if limit.name == "ratings" else "")
     return f"{said}: {over}." if limit.reached else f"{said}."
 
 

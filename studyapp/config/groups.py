@@ -89,7 +89,7 @@ def _read_when(
 def _require_all_blocks(check: TomlChecker, groups: Sequence[Group], names: Sequence[str]) -> None:
     for name in names:
         if not any(name in group.blocks for group in groups):
-            check.fault(("groups", 0), None, f"the block {name!r} is in no group, so that nobody would rate it")
+            check.fault(("groups", 0), None, f"the block {name!r} is in no group, so it would not be rated")
 
 
 def _require_common_base(check: TomlChecker, groups: Sequence[Group], blocks: Sequence[Block]) -> None:

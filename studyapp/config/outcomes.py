@@ -97,7 +97,7 @@ _ALL = (
         "set_aside",
         "Your part has ended",
         "The people who run this study have ended your part in it. What you sent before is saved. Thank you.",
-        admin="set aside",
+        admin="excluded",
     ),
     Outcome(
         "full",

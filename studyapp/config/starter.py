@@ -112,7 +112,7 @@ seed = 0                           # the order in which pairs are handed out
 # quota = 20
 # when = {{ age = ["18", "19"] }}   # by screening answers; without it, by link or in turn
 
-# When nobody new is taken in:
+# When nobody new is admitted:
 # [limits]
 # raters = 50
 # ratings = 10000

@@ -62,7 +62,7 @@ def read_scales(check: TomlChecker, data: dict[str, Any]) -> dict[str, Scale]:
             check.fault((*path, "values"), values, "two to 21 ascending numbers are allowed, such as [1, 2, 3]")
             continue
         if continuous and (len(values) != 2 or name in SCALES):
-            allowed = "a continuous scale has a name of its own and two ends, such as [0, 100]"
+            allowed = "a continuous scale has its own name and two ends, such as [0, 100]"
             check.fault((*path, "values"), values, allowed)
             continue
         scale = Scale(name, tuple(values), {}, check.yes(entry, path, "undecided", True), continuous)
@@ -306,7 +306,7 @@ def read_questions(check: TomlChecker, data: list[dict[str, Any]], table: str = 
             )
         for choice in choices:
             if kind == "several" and BETWEEN.strip() in choice:
-                check.fault((*path, "choices"), choice, "no ; is allowed, which stands between several answers")
+                check.fault((*path, "choices"), choice, "; is not allowed, since it separates several answers")
         questions.append(
             Question(
                 name, check.text(entry, path, "text", None), kind, choices, check.yes(entry, path, "required", False)

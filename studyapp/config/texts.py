@@ -310,7 +310,7 @@ ENGLISH: dict[str, str] = {
     "admin.limit.ratings": "{now} of {most} ratings wanted are there.",
     "admin.limit.deadline": "Deadline: {most} (UTC).",
     "admin.limit.failed": "Besides these, {count} failed the attention checks and hold no place.",
-    "admin.limit.reached": "It is reached: nobody new is taken in.",
+    "admin.limit.reached": "It is reached: nobody new is admitted.",
     "admin.tab.answer": "Answer",
     "admin.answer.none": (
         "No answer has been computed yet. It says which system the ratings so far speak for, and whether you can stop."
@@ -364,7 +364,7 @@ ENGLISH: dict[str, str] = {
     "admin.agreement.none": (
         "No agreement yet: two raters must have rated the same pairs of the base block, and not all of them equally."
     ),
-    "admin.gain": "Where people tell most",
+    "admin.gain": "Where people add most",
     "admin.gain.note": (
         "Round {round} asks {pairs} more pairs where the grades of judge {judge} leave most open for {aim}, each with "
         "known probability. Widths of 95 % intervals with the judge's help, to be expected:"
@@ -453,7 +453,7 @@ ENGLISH: dict[str, str] = {
     "admin.invite.count": "Choose a number from 1 to {most}.",
     "admin.invite.made": "{count} new links. Copy them now; they cannot be shown again.",
     "admin.invite.copy": "Copy all",
-    "admin.invite.off": "This study takes nobody by personal link.",
+    "admin.invite.off": "This study does not admit people by personal link.",
     "admin.invite.code": "Completion code",
     "admin.invite.link": "Link",
     "admin.invite.crowd": "Link for the crowd platform",
@@ -463,7 +463,7 @@ ENGLISH: dict[str, str] = {
     "admin.export.ratings": "Ratings",
     "admin.export.note": (
         "One row for each rating that counts; undecided is empty. Attention checks, repeated pairs and "
-        "practice are listed under blocks of their own."
+        "practice are listed under their own blocks."
     ),
     "admin.export.history": "Every revision, not only the last",
     "admin.export.surplus": "Without surplus ratings",

@@ -174,7 +174,7 @@ def mean_of_study(
     there = whole_files(folder / FOLDER, "*.csv")
     names = list(dict.fromkeys(mean_of)) or [each.stem for each in there if not _is_mean(each)]
     if name in names:
-        raise RelstudyError(f"--mean-of {name}: a judge has no part in a mean of its own name")
+        raise RelstudyError(f"--mean-of {name}: a judge cannot be part of a mean with its own name")
     judges = [read_judge(judge_file(folder, each), each) for each in names]
     file = table_in(folder, "judgments.csv", "relstudy calibrate")
     pairs = JudgedPairs.of(read_study_tables(file).judgments)

@@ -28,7 +28,7 @@ ADVICE = {
     "paid_without": "approved there, and not completed here",
     "double": "with more than one submission",
     "to_free": "returned or timed out there, and still hold a place here (relstudy admin prolific sync frees it)",
-    "to_take_back": "set aside here, though approved or waiting there (relstudy admin exclude DIR RATER --back)",
+    "to_take_back": "excluded here, though approved or waiting there (relstudy admin exclude DIR RATER --back)",
 }
 """Meaning of each list of a comparison, for people."""
 
@@ -126,7 +126,7 @@ def sync(folder: Path, at: AtProlific, as_json: bool) -> None:
         print_json({**comparison.as_json(), "freed": freed})
         return
     _print(comparison, without=("to_free",))
-    click.echo(f"Set aside, and their places are free: {', '.join(freed) or 'nobody'}.")
+    click.echo(f"Excluded, and their places are free: {', '.join(freed) or 'nobody'}.")
 
 
 @prolific.command()

@@ -153,7 +153,7 @@ def _queries(
     if queries["query_probability"].isna().any():
         raise RelstudyError(
             f"{file}: the probability of every query is needed (query_probability); "
-            "where rounds draw queries of their own, couples are drawn after the first"
+            "if rounds draw their own queries, couples are drawn after the first"
         )
     chances = queries["query_probability"].to_numpy(dtype=float).tolist()
     for query_id, of_query in zip(queries["query_id"].astype("str"), chances, strict=True):

@@ -66,7 +66,7 @@ class SampleOptions:
     )
     outside: int = option(
         1,
-        "With a pool: results per query, in addition, from outside it, to tell what it misses.",
+        "With a pool: results per query, in addition, from outside it, to measure what it misses.",
         at_least=0,
         heading=POOL,
     )
@@ -92,7 +92,7 @@ class AssumptionOptions:
 
     good: float | None = option(
         None,
-        "Share of all pairs that are good matches, as far as can be told before anyone rates: decides what the design "
+        "Share of all pairs that are good matches, as assumed before anyone rates: decides what the design "
         "can estimate.",
         shown=f"{ASSUMED_GOOD:g}",
         above=0,
@@ -181,7 +181,7 @@ class JudgeRoundOptions:
 
     judge: Path
     pairs: int = option(500, "By a judge: how many new pairs, on average.", at_least=1, heading=FURTHER)
-    aim: str = option("average_precision", "By a judge: the index that they are to tell most of.", heading=FURTHER)
+    aim: str = option("average_precision", "By a judge: the index that they are to inform most.", heading=FURTHER)
     floor: float = option(0.2, "Share drawn uniformly from all candidates.", at_least=0, at_most=1, heading=DRAW)
     paradigm: Paradigm = option("image", "In a further round: which way of asking.", heading=FURTHER)
     seed: int = option(

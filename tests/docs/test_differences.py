@@ -1,4 +1,4 @@
-"""Every number in the text of docs/evidence/paper.md is one that its script prints; test_docs runs the script itself."""
+"""Every number in the text of docs/evidence/paper.md is printed by its script; test_docs runs the script itself."""
 
 from __future__ import annotations
 

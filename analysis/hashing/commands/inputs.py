@@ -92,7 +92,7 @@ def refuse_over(written: Iterable[str | None], read: Iterable[str | None]) -> No
     places = [os.path.realpath(path) for path in targets]
     for number, path in enumerate(targets):
         if places[number] in places[:number]:
-            raise RelstudyError(f"{path}: this is named for two outputs; each needs a file of its own")
+            raise RelstudyError(f"{path}: this is named for two outputs; each needs its own file")
 
 
 def write_array(target: str, array: np.ndarray) -> None:

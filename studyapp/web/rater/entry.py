@@ -60,7 +60,7 @@ def _uninvited() -> ResponseReturnValue:
 
 
 def _turned_away() -> str:
-    """Reason why nobody new is taken in, as an outcome; empty while they are."""
+    """Reason why nobody new is admitted, as an outcome; empty while they are."""
     site = current_site()
     with site.store.read() as connection:
         return turns_away(connection, site.study, time.time())

@@ -79,7 +79,7 @@ def test_words_get_numbers_or_are_left_to_be_checked(write: Write) -> None:
     assert ratings_by(words)["rating"].tolist() == [3, 0, 2, 1]
     unsure = inspect_file(write(head + "a,q,x,blue\nb,q,x,green\na,q,y,not"))
     assert unsure.command is None, "no number is guessed for a word"
-    assert unsure.questions == ("what is each of these words worth? Nothing tells their order: 'blue', 'green', 'not'",)
+    assert unsure.questions == ("what is each of these words worth? Their order is not known: 'blue', 'green', 'not'",)
     assert "--values blue=NUMBER,green=NUMBER,not=NUMBER" in str(unsure.draft)
 
 

@@ -190,7 +190,7 @@ def test_figures_say_which_raters_they_speak_of(panel: CalibratedPanel) -> None:
         score(table, panel.judgments, raters="any")
     two = calibrate(ratings(raters=2), method="none")
     few = score(scores(ratings(raters=2)), two, replicates=20)
-    assert few.conventions["raters"].endswith("2 raters do not tell how others would differ")
+    assert few.conventions["raters"].endswith("2 raters do not show how others would differ")
 
 
 @pytest.mark.slow

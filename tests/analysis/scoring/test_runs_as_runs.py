@@ -333,7 +333,7 @@ def test_verdict_measures_judged_shares_and_tests_of_six_runs_tell_one_story(tmp
     verdict = found["verdict"]
     assert max(figures, key=figures.__getitem__) in verdict["best"] and "outsider" not in verdict["best"]
     assert verdict["contrary"] is not None and "outsider is ahead by" in verdict["contrary"]
-    assert "Results that nobody judged are poor to nDCG@10 and have no part in" in verdict["contrary"]
+    assert "Unjudged results are poor to nDCG@10 and have no part in" in verdict["contrary"]
     assert f"{100 * shares['outsider']:.0f} % of outsider's" in verdict["contrary"]
     tests = [each for each in found["tests"]["comparisons"] if each["index"] == "nDCG@10"]
     compared = {

@@ -148,7 +148,7 @@ def test_a_run_that_is_behind_since_nobody_judged_its_results_may_be_better_than
         runs | {"worse": tmp_path / "worse.run"}, tmp_path / "q.qrels", measures=["P@5"], method="none", replicates=50
     ).verdict
     assert three.dropped is not None and three.dropped.startswith("You can drop one system: worse is behind pooled by")
-    assert "Of outside too much was judged by nobody to say so." in three.dropped
+    assert "Of outside too much is unjudged to say so." in three.dropped
 
 
 @pytest.mark.slow

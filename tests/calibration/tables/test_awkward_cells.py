@@ -190,7 +190,7 @@ def test_people_are_counted_by_trimmed_ids_and_near_ones_and_rounded_ones_are_sa
     assert "24 ratings by 3 raters" in inspect_file(tmp_path / "ratings.csv").sentence
     frame["rater_id"] = frame["rater_id"].replace({"ann": "Ann Berg", "bob": "ann  berg"})
     frame.to_csv(tmp_path / "ratings.csv", index=False)
-    note = "raters whose ids are written almost alike are taken for different people: Ann Berg and ann  berg"
+    note = "raters with nearly the same id are taken as different people: Ann Berg and ann  berg"
     assert note in inspect_file(tmp_path / "ratings.csv").notes
     assert note in rs.calibrate(tmp_path / "ratings.csv", method="none").notes
     frame["rater_id"] = "4.38E+09"

@@ -233,7 +233,7 @@ def test_a_grade_below_zero_is_taken_for_a_pair_that_nobody_judged_and_a_note_te
     assert judged.frame["judgment"].tolist() == [2, 0]
     assert judged.qrels
     assert judged.notes == (
-        "2 grades below 0 taken for pairs that nobody judged, and left out; --scale -2-2 counts them as grades",
+        "2 grades below 0 taken as unjudged pairs, and left out; --scale -2-2 counts them as grades",
     )
 
 

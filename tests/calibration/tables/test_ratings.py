@@ -187,7 +187,7 @@ def test_checks_repeats_and_practice_of_the_app_are_set_aside(write: Write) -> N
     rows = f"{HEADER},block\na,q,x,4,base\nb,q,x,3,base\na,q,x,1,repeat\nb,q,z,5,check\na,q,y,2,unique"
     ratings = read_ratings(write(rows))
     assert (len(ratings.frame), ratings.aside) == (3, 2)
-    assert ratings.notes == ("2 rows of block check, repeat set aside: these are not ratings to calibrate",)
+    assert ratings.notes == ("2 rows of block check, repeat left out: these are not ratings to calibrate",)
 
 
 @pytest.mark.parametrize(
@@ -245,7 +245,7 @@ def test_raters_whose_ids_are_written_almost_alike_are_named(tmp_path: Path) -> 
     """7 and 007 from two exports are one person, and nothing said that they were taken for two."""
     path = tmp_path / "r.csv"
     path.write_text("rater_id,query_id,result_id,rating\n7,q,x,1\n007,q,y,2\nAnn,q,x,3\nann,q,y,4\n70,q,z,5\n")
-    said = "raters whose ids are written almost alike are taken for different people: 7 and 007, Ann and ann"
+    said = "raters with nearly the same id are taken as different people: 7 and 007, Ann and ann"
     assert said in read_ratings(path).notes
     assert said in read_judgments(path).notes
     path.write_text("rater_id,query_id,result_id,rating\n7,q,x,1\n77,q,y,2\n10,q,x,3\n100,q,y,4\n")

@@ -110,7 +110,7 @@ def test_it_is_said_who_cannot_be_set_aside_or_taken_back(make_study: Callable[.
             set_aside(made.store, nobody)
         with pytest.raises(RelstudyError, match="no rater 'R"):
             forget(made.store, made.folder, nobody)
-    with pytest.raises(RelstudyError, match="was not set aside"):
+    with pytest.raises(RelstudyError, match="is not excluded"):
         take_back(made.store, made.folder, code)
     set_aside(made.store, code)
     with pytest.raises(RelstudyError, match="out of the study already"):

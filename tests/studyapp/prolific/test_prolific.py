@@ -166,7 +166,7 @@ def test_places_of_those_who_returned_or_timed_out_are_free_after_sync(met: Made
     again = run(stub, met, "sync")
     assert "their places are free: nobody" in again.stdout
     stub.submissions[1]["status"] = "AWAITING REVIEW"
-    assert "set aside here, though approved or waiting there" in run(stub, met, "status").stdout
+    assert "excluded here, though approved or waiting there" in run(stub, met, "status").stdout
 
 
 @pytest.mark.slow

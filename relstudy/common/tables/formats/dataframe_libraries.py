@@ -146,7 +146,7 @@ def tasks_of_library(table: Checked) -> Checked:
     """
     if not _fits(table, TASKS) or "query_id" in table.frame:
         return table
-    said = f"read as answers of crowd-kit: {', '.join(TASKS)}; each task is a query of its own"
+    said = f"read as answers of crowd-kit: {', '.join(TASKS)}; each task is its own query"
     read = _renamed(table, TASKS, said)
     read.frame["query_id"] = read.frame["result_id"]
     read.labels["query_id"] = "task"

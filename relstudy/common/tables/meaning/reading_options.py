@@ -136,7 +136,7 @@ class ReadingOptions:
         None, "The scale of the ratings or judgments, as `0-100`.", metavar="LOW-HIGH", typed=str
     )
     missing: tuple[str, ...] = option(
-        (), "What stands for no answer, as `NA,nan,-`.", metavar="TEXT,...", typed=_entries, read=_texts
+        (), "What means no answer, as `NA,nan,-`.", metavar="TEXT,...", typed=_entries, read=_texts
     )
     where: str | None = option(
         None,

@@ -137,7 +137,9 @@ def test_where_a_judge_is_least_sure_the_next_pairs_tell_most(tmp_path):
     assert all(line in printed and line in page for line in found.next_round)
     (folder / "judges" / "model.csv").unlink()
     by_mappings = compute_answer(folder).next_round
-    assert by_mappings[0].startswith("No judge of this study can say which pairs tell most. A round by mappings")
+    assert by_mappings[0].startswith(
+        "No judge of this study can say which pairs are most informative. A round by mappings"
+    )
     pairs.assign(rating=judge).to_csv(folder / "judges" / "model.csv", index=False)
     before = pd.read_csv(folder / "pairs.csv")
     for _, *commands in (found.next_round, by_mappings):

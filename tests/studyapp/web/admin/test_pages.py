@@ -428,7 +428,7 @@ def test_figures_that_take_long_are_worked_out_behind_the_page_which_shows_the_l
 def test_the_overview_shows_what_a_round_that_a_judge_shaped_is_to_gain(make_lab: Callable[..., Lab]) -> None:
     lab = make_lab()
     admin = lab.admin()
-    assert "Where people tell most" not in admin.get("/admin/").text
+    assert "Where people add most" not in admin.get("/admin/").text
     widths = (Widths("keywords", 0.2, 0.15, 0.1), Widths("<colour>", None, None, None))
     (lab.folder / "rounds").mkdir()
     ExpectedGain(1, "model", "average_precision", 40, widths).write(lab.folder)

@@ -55,7 +55,7 @@ def test_at_the_ceiling_newcomers_by_every_way_are_led_back_and_the_known_go_on(
     assert not late.page.forms and ("who" not in link or "https://x.org/full?new" in late.page.links)
     elsewhere = joined(made.app, "/join?who=first")
     assert elsewhere.address == "/rate/1"
-    assert "1 of 1 raters wanted: nobody new is taken in." in run("status", made.folder)
+    assert "1 of 1 raters wanted: nobody new is admitted." in run("status", made.folder)
 
 
 @pytest.mark.slow
@@ -155,7 +155,7 @@ def test_after_the_deadline_who_is_at_work_finishes_the_page_and_newcomers_are_c
     assert "Your completion code" in at_work.page.text and "Rate some more" not in at_work.page.text
     waiting.send(waiting.page.form(), agree="yes")
     assert waiting.status == 503 and "https://x.org/closed?q" in waiting.page.links
-    assert "passed; nobody new is taken in, and nothing is handed out" in run("status", made.folder)
+    assert "passed; nobody new is admitted, and nothing is handed out" in run("status", made.folder)
 
 
 @pytest.mark.slow
