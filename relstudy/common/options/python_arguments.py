@@ -24,7 +24,7 @@ def takes_options(*options: type) -> Callable[[Callable[P, R]], Callable[P, R]]:
 
     `inspect.signature` and the docstring then name each that the TypedDict of `**changes` has, with its default; an
     unknown one is refused as Python does.
-    The docstring has one line for all of them, which begins with `changes : `.
+    The docstring has one entry for all of them, which begins with `changes : `.
 
     Examples
     --------
@@ -84,11 +84,14 @@ def _taken(function: Callable[..., Any]) -> dict[str, Any]:
 
 
 def _with_options(text: str | None, named: Iterable[Declared]) -> str | None:
-    """A docstring whose line `changes : ...` has given way to a line for each option."""
-    lines = []
+    """A docstring whose entry `changes : ...` has given way to one for each option."""
+    lines, within = [], None
     for line in (text or "").split("\n"):
         indent = line[: len(line) - len(line.lstrip())]
-        if not line.strip().startswith("changes : "):
+        if within is not None and len(indent) > len(within):
+            continue
+        within = indent if line.strip().startswith("changes : ") else None
+        if within is None:
             lines.append(line)
             continue
         for each in named:

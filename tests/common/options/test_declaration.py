@@ -87,7 +87,8 @@ def bake(loaf: str, **changes: Unpack[BakingChanges]) -> Baking:
     Parameters
     ----------
     loaf : which
-    changes : how
+    changes : how,
+        in two lines
     """
     return Baking(**fields_given(Baking, changes))
 
@@ -147,7 +148,7 @@ def test_a_shell_completes_the_words_of_an_option() -> None:
 def test_signature_and_docstring_name_each_option() -> None:
     assert list(inspect.signature(bake).parameters) == ["loaf", *(field.name for field in fields(Baking))]
     assert "    minutes : How long. Default: 20.\n" in (bake.__doc__ or "")
-    assert "changes" not in (bake.__doc__ or "")
+    assert "changes" not in (bake.__doc__ or "") and "in two lines" not in (bake.__doc__ or "")
 
 
 def test_an_unknown_argument_is_refused_as_python_does_with_the_nearest_name() -> None:
