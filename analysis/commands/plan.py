@@ -59,7 +59,7 @@ def plan(study: Path | None, out: str | None, as_json: bool, **choices: Any) -> 
     relstudy plan --judgments pilot/judgments.csv --scores pilot/scores.csv --systems new,old
     """
     from relstudy.analysis.planning.power import plan_study
-    from relstudy.analysis.planning.study_design import design_of_study, with_what_matters
+    from relstudy.analysis.planning.study_design import as_stated, design_of_study
     from relstudy.common.runtime.files import write_text
 
     if (choices["judgments"] is None) != (not choices["scores"]):
@@ -80,7 +80,7 @@ def plan(study: Path | None, out: str | None, as_json: bool, **choices: Any) -> 
         PlanOptions(**fields_given(PlanOptions, choices)),
         progress=lambda numbers, what: progress(numbers, what, len(numbers)),
     )
-    study_plan = with_what_matters(study_plan, decision if design is None else design.decision)
+    study_plan = as_stated(study_plan, decision, design)
     if out is not None:
         from relstudy.analysis.planning.picture import power_curve
 

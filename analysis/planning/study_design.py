@@ -24,6 +24,7 @@ class StudyDesign:
     Parameters
     ----------
     choices : options of a plan by name, with their values
+    queries : how many were drawn; None before that
     decision : what it states of the analysis
     note : what was taken from where, as a sentence
     """
@@ -31,6 +32,7 @@ class StudyDesign:
     choices: dict[str, Any]
     decision: Decision
     note: str
+    queries: int | None = None
 
     def under(self, stated: dict[str, Any]) -> dict[str, Any]:
         """The choices that somebody stated, completed by the study's."""
@@ -56,6 +58,7 @@ def design_of_study(folder: Path) -> StudyDesign:
     choices |= {"ratings_each": unique.get("ratings_per_pair"), "rating_scale": unique.get("scale")}
     sources = [f"{SETTINGS} ({_said(choices)})"]
     drawn: dict[str, Any] = {}
+    queries = None
     if (folder / DESIGN).is_file():
         first = read_json(folder / DESIGN)["rounds"][0]
         drawn = {name: first.get(name) for name in ("results", "exponent", "floor", "depth")}
@@ -63,18 +66,22 @@ def design_of_study(folder: Path) -> StudyDesign:
         sources.append(f"{DESIGN} ({_said(drawn)})")
     if (folder / PAIRS).is_file():
         pairs = read_pairs(folder / PAIRS)
-        base = int(((pairs["block"] == "base") & (pairs["paradigm"].isin([paradigm, ""]))).sum())
-        drawn["base"] = base
+        pairs = pairs[pairs["paradigm"].isin([paradigm, ""])]
+        queries = int(pairs["query_id"].nunique())
+        drawn["base"] = base = int((pairs["block"] == "base").sum())
         sources.append(f"{PAIRS} (base {base})")
     asked = unique.get("pairs_per_rater")
     if isinstance(asked, int) and "base" in drawn:
         drawn["ratings_per_rater"] = asked + drawn["base"]
     stated = {name: value for name, value in (choices | drawn).items() if value is not None}
-    return StudyDesign(stated, decision, f"the design is the study's own: {listed(sources)}")
+    return StudyDesign(stated, decision, f"the design is the study's own: {listed(sources)}", queries)
 
 
-def with_what_matters(plan: StudyPlan, decision: Decision) -> StudyPlan:
-    """The plan with the smallest difference that matters, unless that is one of another index than is planned for."""
+def as_stated(plan: StudyPlan, decision: Decision, design: StudyDesign | None = None) -> StudyPlan:
+    """The plan with the queries that the study has drawn, and with the smallest difference that matters, unless that is
+    one of another index than is planned for."""
+    if design is not None:
+        plan, decision = replace(plan, drawn=design.queries), design.decision
     primary = decision.primary
     other = primary is not None and bare_name(index_called(primary).name) != bare_name(plan.index)
     return plan if other else replace(plan, matters=decision.matters)

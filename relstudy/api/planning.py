@@ -14,7 +14,7 @@ from relstudy.analysis.planning.options import Assumptions, PlanChanges, PlanOpt
 from relstudy.analysis.planning.picture import power_curve
 from relstudy.analysis.planning.power import plan_study
 from relstudy.analysis.planning.sources import Pilot, assumed_studies, piloted_studies
-from relstudy.analysis.planning.study_design import design_of_study, with_what_matters
+from relstudy.analysis.planning.study_design import as_stated, design_of_study
 from relstudy.analysis.planning.study_plan import StudyPlan
 from relstudy.api.calibrating import CalibratedPanel, ratings_given
 from relstudy.api.inputs import ScoredSystems, scores_of, study_tables_of, unread
@@ -165,8 +165,8 @@ def plan(
         source, variances = assumed_studies(assumptions, read, options.raters)
     made = plan_study(source, options)
     if design is not None:
-        decision, notes = design.decision, (design.note, *notes)
-    return Plan(with_what_matters(made, decision), variances, (*idle, *notes))
+        notes = (design.note, *notes)
+    return Plan(as_stated(made, decision, design), variances, (*idle, *notes))
 
 
 def _ratings(pilot: CalibratedPanel | Ratings | Source | None, changes: Mapping[str, Any]) -> Ratings | None:

@@ -211,6 +211,12 @@ def test_a_studys_own_design_is_what_is_planned(tmp_path: Path) -> None:
     assert itself.interval[0] == itself.queries
     assert itself.sentence().endswith(f" Fewer than {itself.queries} have no test of pooled AP.")
     assert design.under({"index": "pearson", "results": None})["index"] == "pearson"
+    assert itself.drawn == design.queries == 1 and itself.smallest is None
+    assert "1 query drawn: too few for any difference in pooled AP." in itself.sentences()
+    drawn = replace(itself, drawn=itself.queries, least=1)
+    assert drawn.smallest is not None and drawn.smallest <= abs(drawn.difference)
+    found = drawn.steepness.of_stated(drawn.smallest / abs(drawn.difference)).power(float(itself.queries), drawn.alpha)
+    assert float(found) == pytest.approx(drawn.power, abs=1e-6)
     other = rs.plan(study=tmp_path, correlations=(0.9, 0.1), studies=20, index="pearson")
     assert not any("matters" in each for each in other.remarks()), "0.02 is of average precision"
     done = relstudy("plan", tmp_path, "--correlations", "0.9,0.1", "--studies", "20")
