@@ -41,7 +41,9 @@ OFFERED = ("keywords", "colour", "bm25", "gift", "simplicity")
 OF_PARADIGM = {"image": "colour", "text": "bm25"}
 """The system that needs nothing but the items, by how queries ask."""
 LONGEST = 300.0
-"""Seconds that drawing pairs may take."""
+"""Seconds that a command may take."""
+PLANNED = 20
+"""Simulated studies of each size."""
 
 
 @dataclass(frozen=True)
@@ -270,13 +272,19 @@ def _of_items(draft: Draft, uploads: Path, study: Path) -> Made:
     return Made(said, systems, commands)
 
 
+def differences_found(folder: Path) -> tuple[str, ...]:
+    """What a study of a draft's size finds, in sentences of `relstudy plan`."""
+    plan = _run(["plan", str(folder), "--studies", str(PLANNED), "--json"])
+    return (*plan["sentences"], plan["sentence"])
+
+
 def _run(words: list[str]) -> dict[str, Any]:
     """What a command prints as JSON, run in a process of its own."""
     command = [sys.executable, "-m", "relstudy", *words]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired:
-        raise RelstudyError(f"drawing pairs took longer than {LONGEST:.0f} seconds; take fewer items") from None
+        raise RelstudyError(f"{words[0]} took longer than {LONGEST:.0f} seconds; take fewer items") from None
     if done.returncode:
         raise RelstudyError(done.stderr.strip().splitlines()[-1].removeprefix("Error: "))
     found: dict[str, Any] = json.loads(done.stdout)

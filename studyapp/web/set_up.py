@@ -30,7 +30,18 @@ from relstudy.studyapp.monitoring.checkup import check_study
 from relstudy.studyapp.systems import SYSTEMS
 from relstudy.studyapp.web.admin.access import make_setup_link
 from relstudy.studyapp.web.admin.further import EXTENSION, SetUp
-from relstudy.studyapp.web.draft import OFFERED, SCALES, SCORES, TEMPLATES, UPLOADS, Draft, Made, make_draft, open_draft
+from relstudy.studyapp.web.draft import (
+    OFFERED,
+    SCALES,
+    SCORES,
+    TEMPLATES,
+    UPLOADS,
+    Draft,
+    Made,
+    differences_found,
+    make_draft,
+    open_draft,
+)
 from relstudy.studyapp.web.draft_preview import preview_of
 from relstudy.studyapp.web.hosted import NAME
 from relstudy.studyapp.web.uploads import UPLOAD, taken_in
@@ -150,6 +161,18 @@ def save(step: str) -> ResponseReturnValue:
     except RelstudyError as error:
         return _page(step, draft, str(error), 400)
     return redirect(f"/start/{STEPS[STEPS.index(step) + 1]}")
+
+
+@blueprint.post("/size")
+def size() -> ResponseReturnValue:
+    """What differences a study of this size finds."""
+    draft = _drafted(_here())
+    if not draft.kind.of_items:
+        abort(404)
+    try:
+        return _page("question", draft, found=differences_found(_here().folder / draft.name))
+    except RelstudyError as error:
+        return _page("question", draft, str(error), 400)
 
 
 def _with_more(draft: Draft, host: Path, files: list[FileStorage], place: Path) -> None:

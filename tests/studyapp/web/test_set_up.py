@@ -222,6 +222,26 @@ def test_pictures_of_ones_own_become_a_study_for_which_systems_propose_pairs(hos
     assert visitor.status == 200
 
 
+def test_what_differences_a_study_of_this_size_finds_is_simulated_on_demand(host, visitor, monkeypatch):
+    visitor.upload(("holiday.zip", zipped({f"{k}.png": picture(10 * k) for k in range(12)})), template="items")
+    visitor.fill("question", scale="1-5", queries="6", results="3", base="2", raters="2")
+    asked = []
+
+    def plan(words: list[str]) -> dict[str, Any]:
+        asked.append(words)
+        return {"sentences": ["The first.", "The second."], "sentence": "About 100 queries."}
+
+    monkeypatch.setattr("relstudy.studyapp.web.draft._run", plan)
+    csrf = visitor.get("/start/question").forms[1].fields["csrf"]
+    page = visitor.post("/start/size", csrf=csrf)
+    assert visitor.status == 200 and "The first. The second. About 100 queries." in page.text
+    assert asked == [["plan", str(host[2] / "holiday"), "--studies", "20", "--json"]]
+    assert visitor.post("/start/size") and visitor.status == 400, "nothing is simulated for another site's form"
+    visitor.upload(("answers.csv", TABLE.encode()))
+    assert "What differences will it find?" not in visitor.get("/start/question").text
+    assert visitor.post("/start/size", csrf=csrf) and visitor.status == 404
+
+
 def test_every_page_of_a_draft_is_seen_as_a_rater_meets_it_and_nothing_is_stored(host, visitor):
     app, key, folder = host
     visitor.upload(("answers.csv", TABLE.encode()))
