@@ -232,6 +232,8 @@ class StudyPlan:
         if self.drawn is None:
             return None
         index, queries = index_of(self.index).term, count_of(self.drawn, "query", "queries")
+        if self.drawn < self.least:
+            return f"{queries} drawn: by these assumptions, a test of {index} takes at least {self.least:,}."
         if self.smallest is None:
             return f"{queries} drawn: too few for any difference in {index}."
         found = f"finds a difference of {self.smallest:.3f} in {index} in {_share_of_studies(self.power)} studies"

@@ -212,7 +212,8 @@ def test_a_studys_own_design_is_what_is_planned(tmp_path: Path) -> None:
     assert itself.sentence().endswith(f" Fewer than {itself.queries} have no test of pooled AP.")
     assert design.under({"index": "pearson", "results": None})["index"] == "pearson"
     assert itself.drawn == design.queries == 1 and itself.smallest is None
-    assert "1 query drawn: too few for any difference in pooled AP." in itself.sentences()
+    takes = f"1 query drawn: by these assumptions, a test of pooled AP takes at least {itself.least}."
+    assert takes in itself.sentences()
     drawn = replace(itself, drawn=itself.queries, least=1)
     assert drawn.smallest is not None and drawn.smallest <= abs(drawn.difference)
     found = drawn.steepness.of_stated(drawn.smallest / abs(drawn.difference)).power(float(itself.queries), drawn.alpha)
