@@ -269,6 +269,7 @@ class StudyPlan:
             "pilot_queries": self.pilot,
             "drawn_queries": self.drawn,
             "smallest_difference": self.smallest,
+            "drawn_sentence": self.smallest_sentence(),
             "pairs": self.pairs,
             "ratings": self.ratings,
             "base_ratings": None if self.load is None else self.load.base,

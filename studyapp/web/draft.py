@@ -275,7 +275,7 @@ def _of_items(draft: Draft, uploads: Path, study: Path) -> Made:
 def differences_found(folder: Path) -> tuple[str, ...]:
     """What a study of a draft's size finds, in sentences of `relstudy plan`."""
     plan = _run(["plan", str(folder), "--studies", str(PLANNED), "--json"])
-    return (*plan["sentences"], plan["sentence"])
+    return tuple(each for each in (plan["drawn_sentence"], plan["sentence"]) if each)
 
 
 def _run(words: list[str]) -> dict[str, Any]:

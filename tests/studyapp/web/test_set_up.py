@@ -229,12 +229,12 @@ def test_what_differences_a_study_of_this_size_finds_is_simulated_on_demand(host
 
     def plan(words: list[str]) -> dict[str, Any]:
         asked.append(words)
-        return {"sentences": ["The first.", "The second."], "sentence": "About 100 queries."}
+        return {"drawn_sentence": "The 6 queries.", "sentence": "About 100 queries."}
 
     monkeypatch.setattr("relstudy.studyapp.web.draft._run", plan)
     csrf = visitor.get("/start/question").forms[1].fields["csrf"]
     page = visitor.post("/start/size", csrf=csrf)
-    assert visitor.status == 200 and "The first. The second. About 100 queries." in page.text
+    assert visitor.status == 200 and "The 6 queries. About 100 queries." in page.text
     assert asked == [["plan", str(host[2] / "holiday"), "--studies", "20", "--json"]]
     assert visitor.post("/start/size") and visitor.status == 400, "nothing is simulated for another site's form"
     visitor.upload(("answers.csv", TABLE.encode()))
