@@ -282,6 +282,24 @@ ENGLISH: dict[str, str] = {
     "preview.check": "Block {block}: an attention check",
     "preview.wait": "What is left is with others",
     "preview.completed": "The end: completed",
+    "admin.bar.study": "Set up",
+    "admin.bar.raters": "Raters",
+    "admin.bar.progress": "Progress",
+    "admin.bar.results": "Results",
+    "admin.bar.log": "Log",
+    "admin.study.question": "Question",
+    "admin.study.results": "Results a page",
+    "admin.study.ratings": "Ratings",
+    "admin.study.each": "{ratings} a pair",
+    "admin.study.everyone": "of everyone",
+    "admin.study.ways": "How raters get in",
+    "admin.study.change": "To change the study, edit study.toml and run the command below. Raters go on while it runs.",
+    "admin.way.personal": "By a personal link, from the page Invite",
+    "admin.way.open": "By the address alone",
+    "admin.way.passphrase": "By a passphrase",
+    "admin.way.prolific": "From Prolific",
+    "admin.way.crowd": "From another platform",
+    "admin.tab.study": "Set up",
     "admin.tab.overview": "Overview",
     "admin.tab.raters": "Raters",
     "admin.tab.handout": "Hand-out",
@@ -401,7 +419,7 @@ ENGLISH: dict[str, str] = {
         "Agreement is the correlation with the mean of the others' ratings of the same pairs. A flag is a "
         "reason to look, not to drop anyone."
     ),
-    "admin.rater.forget": "Forget",
+    "admin.rater.forget": "Erase",
     "admin.left": "Traces of erased raters",
     "admin.left.note": "They can still be read, or may be, in these places:",
     "admin.left.unfinished": (
@@ -473,22 +491,22 @@ ENGLISH: dict[str, str] = {
     "admin.export.people.note": "One row for each rater: way in, times, completion code, answers at the end.",
     "admin.export.backup": "Backup",
     "admin.export.backup.note": "A copy of the live database, made on the machine that serves the study:",
-    "admin.rater.aside": "Set aside",
-    "admin.rater.back": "Take back",
-    "admin.aside.heading": "Set {rater} aside?",
+    "admin.rater.aside": "Exclude",
+    "admin.rater.back": "Include again",
+    "admin.aside.heading": "Exclude {rater}?",
     "admin.aside.text": (
         "Their {ratings} ratings stay and are marked in the export; calibration leaves them out. Their unique pairs go "
-        "to others. If they are at work, their part ends. You can take them back."
+        "to others. If they are at work, their part ends. You can include them again."
     ),
-    "admin.aside.do": "Set aside",
+    "admin.aside.do": "Exclude",
     "admin.aside.keep": "Leave as it is",
-    "admin.back.heading": "Take {rater} back?",
+    "admin.back.heading": "Include {rater} again?",
     "admin.back.text": (
         "Their {ratings} ratings count again; those for pages that others have rated meanwhile are marked as surplus."
     ),
-    "admin.back.do": "Take back",
+    "admin.back.do": "Include again",
     "admin.back.keep": "Leave as it is",
-    "admin.forget.heading": "Forget {rater}",
+    "admin.forget.heading": "Erase {rater}",
     "admin.forget.text": (
         "This removes the rater and {ratings} ratings from the database for good. Their unique pairs go back "
         "to the pool. Delete this rater from earlier exports and backups yourself."

@@ -33,6 +33,7 @@ from relstudy.studyapp.web.admin import (
     raters_page,
     researchers,
     sso,
+    study_page,
 )
 from relstudy.studyapp.web.assets import serve_assets
 from relstudy.studyapp.web.log import StudyFlask, log, log_event, log_requests
@@ -136,7 +137,7 @@ def create_app(
     )
     for module in (
         *(entry, screening, rating, practice, ending, withdrawal, pictures, preview, load(PROLIFIC)),
-        *(access, sso, overview, answer, raters_page, leases, invite, export, audit, api),
+        *(access, sso, study_page, overview, answer, raters_page, leases, invite, export, audit, api),
     ):
         app.register_blueprint(module.blueprint)
     if host is not None and host.set_up is not None:

@@ -251,7 +251,7 @@ def test_what_is_said_of_the_forgotten_and_of_places_has_no_barrier_and_needs_no
     expect(page.get_by_role("cell", name="found no place")).to_be_visible()
     with served.store.read() as connection:
         connection.execute(sa.select(raters.c.id)).all()  # as a database browser reads for long
-        page.get_by_role("link", name=f"Forget {code}").press("Enter")
+        page.get_by_role("link", name=f"Erase {code}").press("Enter")
         page.get_by_role("button", name="Remove").press("Enter")
         page.wait_for_url("**/admin/raters")
         expect(page.get_by_text("In the database's own files")).to_be_visible()

@@ -158,6 +158,7 @@ def test_new_links_can_be_copied_at_once(serve_study: Callable[..., Any], new_pa
     served = serve_study()
     page = new_page(permissions=["clipboard-read", "clipboard-write"])
     log_in(page, served.base)
+    page.get_by_role("link", name="Raters").click()
     page.get_by_role("link", name="Invite").click()
     page.locator("#count").fill("3")
     page.get_by_role("button", name="Make links").click()
@@ -177,6 +178,7 @@ def test_where_nothing_can_be_copied_the_links_are_marked_to_be_copied_by_hand(
     served = serve_study()
     page = new_page()
     log_in(page, served.base)
+    page.get_by_role("link", name="Raters").click()
     page.get_by_role("link", name="Invite").click()
     page.get_by_role("button", name="Make links").click()
     page.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })")  # as by http

@@ -277,7 +277,7 @@ def test_plain_means_leave_out_what_calibration_leaves_out_and_say_so(write: Wri
     said = " | ".join(judged.notes)
     assert "1 rating" in said
     assert "1 rating of 1 excluded rater is left out" in said
-    assert "1 row of block check set aside" in said
+    assert "1 row of block check left out" in said
     assert "1 row repeated an earlier row exactly and was merged" in said
     assert "1 rating is empty (undecided), and no part of the means" in said
 

@@ -194,10 +194,10 @@ def test_the_command_and_the_researchers_page_do_the_same(make_local: Callable[.
     admin.get("/admin/")
     admin.send(admin.page.form("/admin/login"), password="correct horse battery")
     page = admin.get("/admin/raters")
-    assert f"Take back {code}" in page.text and "set aside" in page.text
+    assert f"Include again {code}" in page.text and "excluded" in page.text
     admin.get(f"/admin/set-aside/{code}")
     admin.send(admin.page.form(f"/admin/set-aside/{code}"))
-    assert f"Set aside {code}" in admin.get("/admin/raters").text and states(desk) == {DONE: 2}
+    assert f"Exclude {code}" in admin.get("/admin/raters").text and states(desk) == {DONE: 2}
     admin.get(f"/admin/set-aside/{code}")
     admin.send(admin.page.form(f"/admin/set-aside/{code}"))
     assert states(desk) == {OPEN: 2}

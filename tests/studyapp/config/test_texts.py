@@ -28,6 +28,8 @@ def test_every_text_is_in_use() -> None:
     code = code.replace((HERE / "config" / "texts.py").read_text(encoding="utf-8"), "")
     made = (
         "admin.tab.",
+        "admin.bar.",
+        "admin.way.",
         "admin.state.",
         "admin.rater.",
         "admin.role.",

@@ -250,7 +250,7 @@ def test_what_was_decided_about_the_judgments_is_told_with_an_audit_a_truth_and_
         ("scores", "--codes", tmp_path / "codes.npy", "--ids", ids, *judged, "-o", tmp_path / "s.csv"),
     ):
         shown = succeeds("hash", *words)
-        assert "1 row of block check set aside" in shown.stdout
+        assert "1 row of block check left out" in shown.stdout
         assert "judgments are plain means of the ratings" in shown.stdout
         assert "1-5" in shown.stdout and "taken from the ratings" in shown.stdout
         left = "16 of 17 judged pairs scored" if words[0] == "scores" else "1 of 17 judged pairs are left out"

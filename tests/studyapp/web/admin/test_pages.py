@@ -36,7 +36,10 @@ from tests.commands import relstudy, succeeds
 from tests.studyapp.browse import joined
 from tests.studyapp.studies import TOML, write_study
 
-PAGES = ("/admin/", "/admin/raters", "/admin/handout", "/admin/invite", "/admin/export", "/admin/log")
+PAGES = (
+    *("/admin/", "/admin/study", "/admin/raters", "/admin/handout"),
+    *("/admin/invite", "/admin/export", "/admin/log"),
+)
 PASSWORD = "correct horse battery"
 
 
@@ -191,7 +194,7 @@ def test_a_study_without_personal_links_says_so(make_lab: Callable[..., Lab]) ->
     lab = make_lab(TOML.replace('["personal", "open"]', '["prolific"]'))
     admin = lab.admin()
     text = admin.get("/admin/invite").text
-    assert "takes nobody by personal link" in text
+    assert "does not admit people by personal link" in text
     assert "PROLIFIC_PID={{%PROLIFIC_PID%}}" in text
     assert lab.post(admin, "/admin/invite", count="1")[0] == 422
 
@@ -241,7 +244,7 @@ def test_a_forgotten_rater_is_gone_from_every_page_and_the_export(make_lab: Call
     lab.rate(2, lambda number: "4")
     admin = lab.admin()
     rater = re.findall(r"/admin/forget/(\w+)", admin.get("/admin/raters").text)[0]
-    assert f"Forget {rater}" in admin.get(f"/admin/forget/{rater}").text
+    assert f"Erase {rater}" in admin.get(f"/admin/forget/{rater}").text
     assert lab.post(admin, f"/admin/forget/{rater}")[0] == 303
     assert rater not in admin.get("/admin/raters").text
     assert rater not in admin.get("/admin/export/ratings.csv").text
@@ -260,6 +263,19 @@ def test_lines_that_a_chart_has_no_colour_for_are_in_its_table(make_lab: Callabl
     growth = html[html.index("<h2>Ratings over time") :].partition("</section>")[0]
     assert "and 3 more, in the table below" in growth
     assert all(f"again {number}</th>" in growth for number in range(9)) and growth.count("<path") == 8 + 8
+
+
+def test_the_bar_leads_to_what_is_asked_to_raters_progress_and_results(make_lab: Callable[..., Lab]) -> None:
+    admin = make_lab().admin()
+    bar = re.findall(r'href="(/admin/\w*)"[^>]*>([^<]+)</a>', admin.get("/admin/invite").text)
+    assert bar == [
+        *(("/admin/study", "Set up"), ("/admin/raters", "Raters"), ("/admin/", "Progress")),
+        *(("/admin/answer", "Results"), ("/admin/log", "Log")),
+        *(("/admin/raters", "Raters"), ("/admin/invite", "Invite")),
+    ]
+    page = admin.get("/admin/study").text
+    assert "How raters get in" in page and "of everyone" in page and "a pair" in page
+    assert page.count('aria-current="page"') == 1
 
 
 @pytest.mark.slow
@@ -398,7 +414,12 @@ def test_numbers_of_many_digits_are_written_as_the_commands_write_them(make_lab:
         ),
     )
     cache["figures"] = replace(cache["figures"], figures=figures_of_many, until=time.monotonic() + 600)
-    for page in (*PAGES[:3], f"/admin/forget/{people[0].rater_id}", f"/admin/set-aside/{people[0].rater_id}"):
+    for page in (
+        "/admin/",
+        *PAGES[2:4],
+        f"/admin/forget/{people[0].rater_id}",
+        f"/admin/set-aside/{people[0].rater_id}",
+    ):
         text = admin.get(page).text
         assert "1,234,567" in _words(text), page
         assert str(many) not in text and "e+06" not in text, page
