@@ -24,7 +24,6 @@ from relstudy.calibration.panel import Panel
 from relstudy.calibration.panel_remarks import panel_remarks
 from relstudy.calibration.rater_profiles import (
     LEAST_CARE,
-    agreement_with_others,
     agrees_little,
     chance_of_care,
     rater_profiles,
@@ -225,7 +224,7 @@ def calibrate(
     everything = panel
     care = np.where(panel.raters.isin(ratings.judges), 1.0, chance_of_care(panel, fitted.lines(panel)))
     suspects = tuple(str(each) for each in panel.raters[care < LEAST_CARE])
-    low = agrees_little(*agreement_with_others(panel.with_rating(fitted.lines(panel).calibrated(panel))))
+    low = agrees_little(panel.with_rating(fitted.lines(panel).calibrated(panel)))
     little = tuple(str(each) for each in panel.raters[low & (care >= LEAST_CARE)] if each not in ratings.judges)
     counts = np.ones(len(care))
     if options.careless == "drop" and (suspects or little):

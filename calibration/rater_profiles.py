@@ -47,39 +47,60 @@ FAR = 3.0
 Z95 = 1.645
 
 
-def agreement_with_others(panel: Panel) -> tuple[np.ndarray, np.ndarray]:
+def agreement_with_others(panel: Panel, counted: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Correlation of each rater's ratings with the mean of the others' on the same pairs, and how many pairs.
+
+    Parameters
+    ----------
+    panel : calibrated ratings, for a fair mean
+    counted : the raters who are counted among the others, bool array (R); None: all
 
     Returns
     -------
-    correlation (R), NaN where it can't be computed; number of pairs (R). Pass calibrated ratings for a fair mean.
+    correlation (R), NaN where it can't be computed; number of pairs (R)
     """
     decided = panel.decided()
-    count = decided.by_pair()
-    part = decided.keep(count[decided.pair] > 1)
+    counts = np.ones(len(decided.rating)) if counted is None else counted[decided.rater].astype(float)
+    x = decided.rating / (np.ptp(decided.rating) or 1.0 if len(decided.rating) else 1.0)
+    others = decided.by_pair(counts)[decided.pair] - counts
+    shared = others > 0
+    y = (decided.by_pair(counts * x)[decided.pair] - counts * x)[shared] / others[shared]
+    part, x = decided.keep(shared), x[shared]
     n = part.by_rater()
-    x = part.rating / (np.ptp(decided.rating) or 1.0 if len(decided.rating) else 1.0)
-    y = (part.by_pair(x)[part.pair] - x) / (count[part.pair] - 1)
     xx, yy, xy = _products(part, x, y)
     return _correlation((n >= 3) & (xx > 1e-9) & (yy > 1e-9), xx, yy, xy), n
 
 
-def agrees_little(agreement: np.ndarray, common: np.ndarray) -> np.ndarray:
+def agrees_little(panel: Panel) -> np.ndarray:
     """Raters whose agreement is below half of the panel's median, over at least twenty common pairs; bool array (R).
+
+    Whoever is found is left out of the others' mean and of the median, and all are compared again: several raters who
+    say yes to everything would pass each other off as the panel.
 
     Parameters
     ----------
-    agreement, common : as from `agreement_with_others`
+    panel : calibrated ratings
 
     Examples
     --------
-    >>> agrees_little(np.array([0.8, 0.7, 0.9, 0.2]), np.full(4, 40)).tolist()
-    [False, False, False, True]
+    >>> from relstudy.calibration.simulation import simulate_panel
+    >>> panel = simulate_panel(6, 40, 0, seed=2).panel
+    >>> random = np.random.default_rng(0).integers(1, 6, len(panel.rating))
+    >>> agrees_little(panel.with_rating(np.where(panel.rater == 4, random, panel.rating))).tolist()
+    [False, False, False, False, True, False]
     """
-    known = np.isfinite(agreement) & (common >= LEAST_FOR_CARE)
-    if np.count_nonzero(known) < FEWEST_TO_COMPARE:
-        return np.zeros(len(agreement), dtype=bool)
-    return known & (np.nan_to_num(agreement, nan=1.0) < LITTLE * float(np.median(agreement[known])))
+    low = np.zeros(panel.n_raters, dtype=bool)
+    for _ in range(TURNS):
+        agreement, common = agreement_with_others(panel, ~low)
+        known = np.isfinite(agreement) & (common >= LEAST_FOR_CARE)
+        if np.count_nonzero(known & ~low) < FEWEST_TO_COMPARE:
+            break
+        least = LITTLE * float(np.median(agreement[known & ~low]))
+        found = low | (known & (np.nan_to_num(agreement, nan=1.0) < least))
+        if (found == low).all():
+            break
+        low = found
+    return low
 
 
 def _products(panel: Panel, x: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
