@@ -259,6 +259,21 @@ def cuts() -> None:
         print(f"  {name:41s} {value:.3f} {papers[name]:.3f}")
 
 
+def with_itself() -> None:
+    """Pairwise accuracy of the example's systems, with no pair compared with itself, and with each."""
+    judged = pd.read_csv(EXAMPLE / "judgments.csv")
+    print("pairwise accuracy of the example, no pair beside itself, and each beside itself")
+    for file in sorted((EXAMPLE / "scores").glob("*.csv")):
+        pairs = judged.merge(pd.read_csv(file), on=PAIR)
+        share, weight = pairs["relevant_share"].to_numpy(), 1 / pairs["inclusion_probability"].to_numpy()
+        score = pairs["score"].to_numpy()
+        above = (score[:, None] > score) + 0.5 * (score[:, None] == score)
+        both = np.outer(weight * share, weight * (1 - share))
+        others = ~np.eye(len(score), dtype=bool)
+        cells = [f"{(above * both * kept).sum() / (both * kept).sum():.4f}" for kept in (others, True)]
+        print(f"  {file.stem:<43} {'  '.join(cells)}")
+
+
 if __name__ == "__main__":
     weights()
     order_by_weights()
@@ -272,3 +287,4 @@ if __name__ == "__main__":
     maximum()
     orders()
     cuts()
+    with_itself()
