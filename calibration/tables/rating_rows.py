@@ -134,7 +134,7 @@ def look_alike_note(frame: pd.DataFrame) -> str | None:
     --------
     >>> ids = ["caf\\u00e9", "cafe\\u0301", "cafe"]
     >>> look_alike_note(pd.DataFrame({"query_id": "q", "result_id": ids})).partition(":")[0]
-    'ids that look alike are written with other characters and taken for different ones'
+    'ids that look the same are written with different characters and taken as different ones'
     """
     found = []
     for column in ("query_id", "result_id"):

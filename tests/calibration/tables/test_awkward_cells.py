@@ -216,11 +216,13 @@ def test_ids_that_look_alike_and_columns_that_a_tool_numbered_are_said(tmp_path:
     frame = by_rater(FIVE).replace({"d1": composed, "d2": decomposed})
     frame.to_csv(tmp_path / "ratings.csv", index=False)
     notes = rs.calibrate(tmp_path / "ratings.csv", method="none").notes
-    looks = "ids that look alike are written with other characters and taken for different ones"
+    looks = "ids that look the same are written with different characters and taken as different ones"
     assert f"{looks}: {composed} and {decomposed} in result_id" in notes
     wide = by_rater(FIVE).pivot(index="result_id", columns="rater_id", values="rating")
     wide.assign(**{"ann.1": wide["bob"]}).reset_index().to_csv(tmp_path / "wide.csv", index=False)
-    (note,) = {each for r in inspect_file(tmp_path / "wide.csv").readings for each in r.notes if "almost alike" in each}
+    (note,) = {
+        each for r in inspect_file(tmp_path / "wide.csv").readings for each in r.notes if "nearly the same id" in each
+    }
     assert note.endswith(": ann and ann.1")
 
 

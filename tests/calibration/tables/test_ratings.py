@@ -249,4 +249,4 @@ def test_raters_whose_ids_are_written_almost_alike_are_named(tmp_path: Path) -> 
     assert said in read_ratings(path).notes
     assert said in read_judgments(path).notes
     path.write_text("rater_id,query_id,result_id,rating\n7,q,x,1\n77,q,y,2\n10,q,x,3\n100,q,y,4\n")
-    assert not any("almost alike" in note for note in read_ratings(path).notes)
+    assert not any("nearly the same id" in note for note in read_ratings(path).notes)

@@ -33,13 +33,13 @@ def written(frame: pd.DataFrame, folder: Path) -> Path:
 def test_raters_that_differ_in_characters_that_are_not_seen_are_told(published: pd.DataFrame, tmp_path: Path) -> None:
     published.loc[::2, "rater_id"] += UNSEEN
     notes = read_ratings(written(published, tmp_path)).notes
-    assert [note for note in notes if r"4375840905\u200b" in note and "taken for different people" in note]
+    assert [note for note in notes if r"4375840905\u200b" in note and "taken as different people" in note]
 
 
 def test_queries_that_differ_in_characters_that_are_not_seen_are_told(published: pd.DataFrame, tmp_path: Path) -> None:
     published.loc[::2, "query_id"] += UNSEEN
     notes = read_ratings(written(published, tmp_path)).notes
-    assert [note for note in notes if note.startswith("ids that look alike") and r"\u200b" in note]
+    assert [note for note in notes if note.startswith("ids that look the same") and r"\u200b" in note]
 
 
 def test_a_name_of_a_column_with_characters_that_are_not_seen_is_known(published: pd.DataFrame, tmp_path: Path) -> None:

@@ -87,7 +87,7 @@ def test_practice_and_checks_on_a_slider_name_a_stretch_of_right_answers(make_st
     [
         (("[0, 100]", "[0, 50, 100]"), "a continuous scale has its own name and two ends"),
         (("50 =", "101 ="), "a text for a value from 0 to 100 is allowed, not for 101"),
-        (("[scales.slider]", "[scales.1-5]"), "a continuous scale has a name of its own"),
+        (("[scales.slider]", "[scales.1-5]"), "a continuous scale has its own name"),
     ],
 )
 def test_a_slider_that_cannot_be_shown_is_refused(change: tuple[str, str], message: str) -> None:
