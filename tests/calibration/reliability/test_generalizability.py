@@ -270,7 +270,7 @@ def test_values_without_noise_and_tables_of_one_rater_are_refused() -> None:
     table = ratings(2, 5, 3, 2, None, steps=False)
     for refused, why in (
         (table[table["rater_id"] == 0], "at least two of pair and rater"),
-        (table.assign(rating=table["result_id"] * 1.0), "never differ, so that no noise"),
+        (table.assign(rating=table["result_id"] * 1.0), "never differ, so that noise"),
         (table.drop_duplicates("result_id").assign(rater_id=range(15)), "a pair with several values is needed"),
     ):
         with pytest.raises(RelstudyError, match=why):
