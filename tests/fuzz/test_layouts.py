@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.analysis.inspection.corpus import LAYOUTS
+from tests.analysis.inspection.layouts import Layout
 from tests.fuzz.ending import changed, fuzzed, keeping, mutations, printed, run
 from tests.fuzz.excerpts import Excerpt
 from tests.fuzz.mutations import Mutation
@@ -18,12 +19,21 @@ from tests.fuzz.mutations import Mutation
 pytestmark = pytest.mark.slow
 
 SEPARATORS = {".tsv": "\t", ".csv": ","}
+
+
+def separator(layout: Layout) -> str:
+    """What parts the fields of its first line."""
+    own = SEPARATORS[Path(layout.file).suffix]
+    first = layout.text.split("\n", 1)[0]
+    return own if own in first or ";" not in first else ";"
+
+
 TABLES = [
-    (layout, Excerpt(layout.file, layout.text.encode(), SEPARATORS[Path(layout.file).suffix], "title" in layout.name))
+    (layout, Excerpt(layout.file, layout.text.encode(), separator(layout), "title" in layout.name))
     for layout in LAYOUTS
     if Path(layout.file).suffix in SEPARATORS and not layout.name.startswith(("TREC", "MS MARCO", "WANDS"))
 ]
-"""Layouts with a header, whose fields are separated as their ending says."""
+"""Layouts with a header, whose fields are separated as their ending says, or by semicolons."""
 
 
 @pytest.fixture(scope="module")
