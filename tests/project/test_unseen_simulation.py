@@ -1,4 +1,4 @@
-"""Small versions of `python scripts/coverage.py unseen`; the whole takes most of an hour of a processor."""
+"""Small versions of `python scripts/coverage.py unseen`; the whole takes some forty minutes of a processor."""
 
 from __future__ import annotations
 
