@@ -54,7 +54,7 @@ def design_of_study(folder: Path) -> StudyDesign:
     choices: dict[str, Any] = {"primary": decision.primary, "index": decision.primary}
     blocks = read_toml(settings).get("blocks", [])
     unique = next((block for block in blocks if isinstance(block, dict) and block.get("pairs") == "unique"), {})
-    paradigm = str(unique.get("paradigm", "image"))
+    paradigm = unique.get("paradigm")  # None: pairs of all kinds
     choices |= {"ratings_each": unique.get("ratings_per_pair"), "rating_scale": unique.get("scale")}
     sources = [f"{SETTINGS} ({_said(choices)})"]
     drawn: dict[str, Any] = {}
@@ -62,11 +62,12 @@ def design_of_study(folder: Path) -> StudyDesign:
     if (folder / DESIGN).is_file():
         first = read_json(folder / DESIGN)["rounds"][0]
         drawn = {name: first.get(name) for name in ("results", "exponent", "floor", "depth")}
-        drawn["candidates"] = first.get("population", {}).get(paradigm)
+        drawn["candidates"] = first.get("population", {}).get(paradigm or "image")
         sources.append(f"{DESIGN} ({_said(drawn)})")
     if (folder / PAIRS).is_file():
         pairs = read_pairs(folder / PAIRS)
-        pairs = pairs[pairs["paradigm"].isin([paradigm, ""])]
+        if paradigm is not None:
+            pairs = pairs[pairs["paradigm"].isin([paradigm, ""])]
         queries = int(pairs["query_id"].nunique())
         drawn["base"] = base = int((pairs["block"] == "base").sum())
         sources.append(f"{PAIRS} (base {base})")

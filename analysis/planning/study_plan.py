@@ -204,8 +204,7 @@ class StudyPlan:
             return None
         return (
             "Relevance is simulated as normal. If a few results are far better than all others, the same study has "
-            "less power (by correlation .64 for .90 in a simulation); a pilot's judgments and scores have the true "
-            "shape."
+            "less power; a pilot's judgments and scores have the true shape."
         )
 
     @property

@@ -214,6 +214,11 @@ def test_a_studys_own_design_is_what_is_planned(tmp_path: Path) -> None:
     assert itself.drawn == design.queries == 1 and itself.smallest is None
     takes = f"1 query drawn: by these assumptions, a test of pooled AP takes at least {itself.least}."
     assert takes in itself.sentences()
+    text = (tmp_path / "study.toml").read_text()
+    (tmp_path / "study.toml").write_text(text.replace('paradigm = "image"\n', ""))
+    (tmp_path / "pairs.csv").write_text((tmp_path / "pairs.csv").read_text().replace(",image,", ",text,"))
+    assert design_of_study(tmp_path).queries == 1, "a block without a paradigm asks for all pairs"
+    (tmp_path / "study.toml").write_text(text)
     drawn = replace(itself, drawn=itself.queries, least=1)
     assert drawn.smallest is not None and drawn.smallest <= abs(drawn.difference)
     found = drawn.steepness.of_stated(drawn.smallest / abs(drawn.difference)).power(float(itself.queries), drawn.alpha)
