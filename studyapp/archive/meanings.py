@@ -11,7 +11,7 @@ _PAIR = {
     "query_id": "id of the query in the collection",
     "result_id": "id of the result in the collection",
 }
-_OTHER = "id of the second result, or list, of a couple, of which people say which is better; empty for a pair"
+_OTHER = "id of the second result, or list, of a couple; empty for a pair"
 _SCALE = {
     "scale_low": "lowest value of the scale",
     "scale_high": "highest value of the scale",
@@ -45,7 +45,7 @@ _RATINGS = {
     "place": "the result's place on the page as its rater saw it, from 1; the order is random",
     "handed_out": "`random` on unique pairs (`fixed` where groups draw from different blocks); empty on the base block",
     **_DRAWN,
-    "version": "number of the study's version that asked; empty for ratings from before versions were kept",
+    "version": "number of the study's version that asked",
     "group": "the rater's group, where the study has groups; `calibrate --compare group=NAME` and `score --by group` "
     "compare them",
     "screening_ID, question_ID": "what the rater chose in the questionnaire before or at the end, where a question has "
@@ -53,8 +53,8 @@ _RATINGS = {
     "set_aside": "1 for ratings of an excluded rater, or of one who withdrew; calibration leaves them out unless asked",
     "not_shown": "1 where the rater said that the result could not be shown; neither rated nor undecided",
     "other_id": _OTHER,
-    "left": "of a couple: the result that stood on the left, which chance decides for each rater",
-    "words": "the answer in words, of a question that has no scale",
+    "left": "of a couple: the result on the left, at random for each rater",
+    "words": "the answer in words, to a question without a scale",
     **_SCALE,
 }
 
@@ -94,18 +94,18 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "slope": "what a rating is multiplied by in calibration",
         "offset": "what is then added",
         "agreement": "correlation of the calibrated ratings with the other raters' mean",
-        "flags": "why the rater is worth a look; empty: nothing",
+        "flags": "reasons to look at the rater's answers",
         "n_ratings": "how many pairs the rater decided in all",
         "undecided": "how many ratings are undecided",
         "noise": "standard deviation of a calibrated rating; empty where no pair has two",
         "weight": "what each of the rater's ratings weighs",
         "care": "the chance that the rater looked at the pairs",
-        "severity": "with `--method rasch`: in logits, mean 0; who rates lower is more severe",
+        "severity": "with `--method rasch`: in logits, mean 0; a rater who rates lower is more severe",
         "severity_error": "its standard error",
         "infit": "mean square of what the others' ratings leave unexplained, over what is to be expected: 1",
         "outfit": "the same with every rating counted once, so that single odd ones show",
         "accuracy": "with `--method dawid-skene` or `glad`: how often the rater names a pair's class",
-        "ability": "with `--method glad`: 0 for who guesses, below it for who is mostly wrong",
+        "ability": "with `--method glad`: 0 for a rater who guesses, below 0 for one who is mostly wrong",
         "competence": "with `--method mace`: how often the rater knows, instead of guessing",
         "median_seconds": "median time of a rating",
         "kind": "person, or judge for an automatic judge",
@@ -179,7 +179,13 @@ def as_markdown() -> str:
         "What `relstudy` writes, column by column. An archive has the same in its columns.csv.",
         "`python scripts/columns.py` prints this page.",
     ]
+    described: set[tuple[str, str]] = set()
     for table, columns in MEANINGS.items():
-        lines += ["", f"## {table}", "", "| column | holds |", "|---|---|"]
-        lines += [f"| `{column}` | {meaning} |" for column, meaning in columns.items()]
+        lines += ["", f"## {table}", ""]
+        if known := [f"`{column}`" for column, meaning in columns.items() if (column, meaning) in described]:
+            whole = MEANINGS["ratings"].keys() < columns.keys()
+            lines += ["All columns of [ratings](#ratings), and" if whole else f"As above: {', '.join(known)}. And", ""]
+        lines += ["| column | holds |", "|---|---|"]
+        lines += [f"| `{name}` | {meaning} |" for name, meaning in columns.items() if (name, meaning) not in described]
+        described |= set(columns.items())
     return "\n".join(lines) + "\n"

@@ -44,7 +44,6 @@ WHY_NOT = {
     "relstudy demo": "takes a minute; tests/end_to_end runs it",
     "relstudy hash demo": "takes a minute; tests/analysis/hashing/commands runs it",
     "relstudy hash buckets itq.npz": "the page's first block makes itq.npz; tests/analysis/hashing/commands runs it",
-    "relstudy hash encode itq --load": "needs the same itq.npz; tests/analysis/hashing/encoders runs it",
     "relstudy calibrate tifa160-likert-anns.csv": "a file of another project; tests/project tries its columns",
     "relstudy calibrate chatreport_test.csv": "a file of another project; tests/project tries its columns",
     "relstudy report my-study --paper-tables": "takes a minute; tests/analysis/report/paper runs it",
@@ -54,10 +53,7 @@ WHY_NOT = {
     "relstudy admin prolific": "asks Prolific; tests/studyapp/prolific asks a server on the loopback",
     "relstudy judge my-study --judge model": "asks a model; tests/studyapp/judging asks a server on the loopback",
     "relstudy judge my-study --judge five --best": "needs five judges and more; tests/analysis/judges has them",
-    "relstudy calibrate my-study/questions/": "tests/studyapp/web/rater/test_further_questions.py has two questions",
-    "relstudy join my-study my-study/which": "needs answers to which of two; tests/analysis/linking has them",
     "relstudy preferences my-study": "needs answers to which of two; tests/analysis/linking has them",
-    "relstudy judge check my-study/couples": "needs a judge that was asked; tests/studyapp/judging has one",
     "relstudy judge my-study --question": "asks a model; tests/studyapp/judging asks a server on the loopback",
 }
 """Beginnings of commands that are not run here, and why."""
