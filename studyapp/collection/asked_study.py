@@ -21,6 +21,7 @@ from relstudy.common.tables.formats.table_files import read_table, write_table
 from relstudy.common.tables.meaning.pairs_table import COLUMNS, OTHER, read_pairs
 from relstudy.common.tables.meaning.study_folder import ANSWERS
 from relstudy.studyapp.collection.asked_couples import couples_of_answers, couples_of_lists
+from relstudy.studyapp.collection.kinds import shown_kind
 from relstudy.studyapp.collection.lists import RankedList, read_lists, write_lists
 from relstudy.studyapp.collection.results_table import ResultsTable
 from relstudy.studyapp.config.starter import TITLE, starter_toml
@@ -29,6 +30,8 @@ ALL_PAIRS = 600
 """Pairs, or couples, up to which all are rated; of more, whole queries are drawn."""
 A_SITTING = 60
 """Pairs that one person is asked for unless the number of raters says another."""
+FOLDERS = {"image": "pictures", "video": "films", "audio": "sounds"}
+"""Where a study has its files, by their kind."""
 PEOPLE = 3
 """People who compare each couple: with fewer, nothing is known of other people."""
 KEYS = "results-asked.csv"
@@ -44,7 +47,8 @@ DEFAULTS = {
     (True, True): "Which answer is better?", (True, False): "Which list of results answers the query better?",
 }  # fmt: skip
 """What is asked, by whether results are compared and whether they are answers."""
-WHICH_PICTURE = {False: "How well does the picture match the text?", True: "Which picture matches the text better?"}
+OF_FILES = {False: "How well does the {file} match the text?", True: "Which {file} matches the text better?"}
+"""The same of pictures, films or sounds."""
 TITLES = {
     (False, True): "How good are these answers?", (False, False): TITLE,
     (True, True): "Which answer is better?", (True, False): "Which results are better?",
@@ -137,7 +141,7 @@ def make_study(
         drawn, lists = _couples(rows, table.answers, draw)
     else:
         drawn = _pairs(rows, draw)
-    words = table.answers and not table.pictures
+    words = table.answers and not table.files
     with together():
         write_table(pd.DataFrame([*asked, *items]).drop(columns="source"), folder / "collection.csv")
         _write_systems(rows, folder, table.answers)
@@ -174,8 +178,10 @@ def _items(rows: pd.DataFrame, folder: Path, beside: Path) -> list[dict[str, str
             source = beside / str(row.image)
             if not source.is_file():
                 raise RelstudyError(f"{source}: no such picture")
-            path = f"pictures/{row.result_id}{source.suffix.lower()}"
-        kind = "image" if path else "markdown" if MARKS.search(text) else "text"
+            kind = shown_kind(source) or "image"
+            path = f"{FOLDERS[kind]}/{row.result_id}{source.suffix.lower()}"
+        else:
+            kind = "markdown" if MARKS.search(text) else "text"
         found.append(
             {
                 "item_id": str(row.result_id), "kind": kind, "path": path,
@@ -189,7 +195,7 @@ def _items(rows: pd.DataFrame, folder: Path, beside: Path) -> list[dict[str, str
 def _copy_pictures(items: list[dict[str, str]], folder: Path, beside: Path) -> None:
     for each in items:
         if each["path"]:
-            (folder / "pictures").mkdir(exist_ok=True)
+            (folder / each["path"]).parent.mkdir(exist_ok=True)
             shutil.copyfile(beside / each["source"], folder / each["path"])
 
 
@@ -338,13 +344,13 @@ def _extended(table: ResultsTable, folder: Path, beside: Path, side_by_side: boo
 def _blocks(table: ResultsTable, pairs: pd.DataFrame, questions: Sequence[str], scale: str, raters: int | None) -> str:
     """The blocks of study.toml: what everyone rates, and the other pairs."""
     compared = OTHER in pairs
-    default = WHICH_PICTURE[compared] if table.pictures else DEFAULTS[compared, table.answers]
+    default = OF_FILES[compared].format(file=table.files) if table.files else DEFAULTS[compared, table.answers]
     first, *further = questions or (default,)
     unique = int((pairs["block"] == "unique").sum())
     people = PEOPLE if compared else 1
     share = A_SITTING if raters is None else min(unique, max(1, -(-unique * people // raters)))
     each = "all" if unique <= share and raters is None else share
-    made = [QUALITY] if table.answers and scale == "1-5" and not compared and not table.pictures else []
+    made = [QUALITY] if table.answers and scale == "1-5" and not compared and not table.files else []
     scale = "quality" if made else scale
     asked = [f"scale = {json.dumps(scale)}", "results_per_page = 1"]
     if compared:

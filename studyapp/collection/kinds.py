@@ -14,6 +14,8 @@ KINDS = ("image", "text", "html", "markdown", "card", "audio", "video")
 PARADIGMS = ("image", "text")
 """The ways of asking: by a picture, and by anything else."""
 PLAYED = ("audio", "video")
+SOUNDS = (".mp3", ".wav", ".flac", ".m4a", ".oga", ".ogg", ".weba")
+"""Endings of sounds, for containers that hold either."""
 HEAD = 64
 """Bytes of a file's beginning that say what it is."""
 
@@ -86,3 +88,12 @@ def head_of(path: Path) -> bytes:
 def can_be_shown(path: Path) -> bool:
     """True if a file's first bytes are those of a picture that browsers show."""
     return image_type(head_of(path)) is not None
+
+
+def shown_kind(path: Path) -> str | None:
+    """The kind of item that a file is: image, audio or video; None for what browsers neither show nor play."""
+    head = head_of(path)
+    if image_type(head) is not None:
+        return "image"
+    kind = "audio" if path.suffix.lower() in SOUNDS else "video"
+    return kind if played_type(head, kind) is not None else None

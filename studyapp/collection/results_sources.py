@@ -1,4 +1,4 @@
-"""The files that results come from: tables, TREC runs with the texts of their documents, folders of pictures.
+"""The files that results come from: tables, TREC runs with the texts of their documents, folders of files.
 
 A run holds ids alone, and a folder the names of its files; tables beside them give the texts of documents and queries.
 """
@@ -22,12 +22,14 @@ from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.logged_cells import without_lists
 from relstudy.common.tables.meaning.results_columns import known_columns, model_columns
 from relstudy.mapping.scores.table import read_scores
-from relstudy.studyapp.collection.kinds import can_be_shown
+from relstudy.studyapp.collection.kinds import shown_kind
 from relstudy.studyapp.collection.search_responses import responses
 
 DEPTH = 10
 """Results of a query that are taken of a run."""
 SHOWN = ("title", "text", "image")
+FILES = {"image": "picture", "video": "film", "audio": "sound"}
+"""What the files of a folder are called, by their kind."""
 BY_LINE = "(line)"
 """The name of the column of a text file's lines."""
 
@@ -41,13 +43,13 @@ class Source:
     name : of the system, where no column names it
     frame : one row a result
     taken : what roles were taken from, in words, where no column says it
-    pictures : whether each result is a picture of a folder
+    files : picture, film or sound, where each result is one of a folder; "" otherwise
     """
 
     name: str
     frame: pd.DataFrame
     taken: Mapping[str, str] = field(default_factory=dict)
-    pictures: bool = False
+    files: str = ""
 
 
 def read_sources(sources: Sequence[Path | pd.DataFrame]) -> list[Source]:
@@ -56,7 +58,7 @@ def read_sources(sources: Sequence[Path | pd.DataFrame]) -> list[Source]:
     Raises
     ------
     RelstudyError
-        where a run has no table of its documents, or one lacks documents; where a folder holds no pictures
+        where a run has no table of its documents, or one lacks documents; where a folder holds nothing that is shown
     """
     runs = [each for each in sources if isinstance(each, Path) and not each.is_dir() and file_kind(each) == "run"]
     folders = [each for each in sources if isinstance(each, Path) and each.is_dir()]
@@ -64,7 +66,7 @@ def read_sources(sources: Sequence[Path | pd.DataFrame]) -> list[Source]:
     alone = len(sources) == 1
     tables = [_table(each, number, alone=alone) for number, each in enumerate(others, 1)]
     if runs and folders:
-        raise RelstudyError(f"{runs[0]} is a run and {folders[0]} a folder of pictures; make a study of each")
+        raise RelstudyError(f"{runs[0]} is a run and {folders[0]} a folder of files; make a study of each")
     if runs:
         return [_of_runs(runs, tables)]
     if folders:
@@ -225,33 +227,35 @@ def _of_runs(runs: Sequence[Path], tables: Sequence[Source]) -> Source:
 
 
 def _of_folders(folders: Sequence[Path], tables: Sequence[Source]) -> Source:
-    """A picture of each folder for each query: the files of one name."""
+    """A picture, film or sound of each folder for each query: the files of one name."""
     rows = [
-        (folder.resolve().name, path.stem, str(path.resolve()))
+        (folder.resolve().name, path.stem, str(path.resolve()), kind)
         for folder in folders
         for path in sorted(folder.iterdir())
-        if path.is_file() and not path.name.startswith(".") and can_be_shown(path)
+        if path.is_file() and not path.name.startswith(".") and (kind := shown_kind(path))
     ]
-    frame = pd.DataFrame(rows, columns=["system", "stem", "image"])
+    frame = pd.DataFrame(rows, columns=["system", "stem", "image", "kind"])
     empty = [str(folder) for folder in folders if folder.resolve().name not in set(frame["system"])]
     if empty:
-        raise RelstudyError(f"{empty[0]}: no pictures in this folder (JPEG, PNG, GIF and WebP are shown)")
+        formats = "JPEG, PNG, GIF, WebP, MP4, WebM, Ogg, MP3, WAV, FLAC"
+        raise RelstudyError(f"{empty[0]}: no pictures, films or sounds in this folder ({formats})")
     if frame["system"].nunique() < len(folders):
         raise RelstudyError(f"two folders are called {folders[-1].resolve().name!r}; a folder's name is its system's")
     again = frame[frame.duplicated(["system", "stem"])]
     if len(again):
-        raise RelstudyError(f"{again['system'].iloc[0]}: two pictures are called {again['stem'].iloc[0]!r}")
+        raise RelstudyError(f"{again['system'].iloc[0]}: two files are called {again['stem'].iloc[0]!r}")
     if len(folders) > 1 and not frame["stem"].duplicated().any():
         raise RelstudyError(
-            f"{listed([str(each) for each in folders])}: no two pictures have the same name, which is their query"
+            f"{listed([str(each) for each in folders])}: no two files have the same name, which is their query"
         )
     texts = [_Texts.of(each) for each in tables]
     frame["query"], said = _queries(
-        frame["stem"], texts[0] if texts else None, "the pictures' names", lambda name: name.replace("_", " ")
+        frame["stem"], texts[0] if texts else None, "the files' names", lambda name: name.replace("_", " ")
     )
-    return Source(
-        "pictures", frame[["system", "query", "image"]], {"query": said, "system": "the folder"}, pictures=True
-    )
+    kinds = frame["kind"].unique()
+    files = FILES[str(kinds[0])] if len(kinds) == 1 else "file"
+    taken = {"query": said, "system": "the folder"}
+    return Source("files", frame[["system", "query", "image"]], taken, files)
 
 
 def _queries(

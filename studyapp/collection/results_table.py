@@ -1,7 +1,8 @@
 """A table of results or answers, as search and question-answering teams have it: what each system gave for each query.
 
 Read are long tables (one row a query, system and result), wide ones (a column of answers for each model), JSON lines of
-prompts and completions, JSON of search responses, TREC runs with their documents, and folders of pictures.
+prompts and completions, JSON of search responses, TREC runs with their documents, and folders of pictures, films
+or sounds.
 """
 
 from __future__ import annotations
@@ -59,13 +60,13 @@ class ResultsTable:
         best first) of each result
     taken : what each role was taken from, in words
     answers : True where each query has one result a system
-    pictures : True where these are pictures
+    files : picture, film, sound or file, where these are files of folders; "" otherwise
     """
 
     rows: pd.DataFrame
     taken: Mapping[str, str]
     answers: bool
-    pictures: bool = False
+    files: str = ""
 
     @property
     def systems(self) -> list[str]:
@@ -74,13 +75,12 @@ class ResultsTable:
 
     def sentences(self) -> list[str]:
         """What was taken for what, in five lines."""
-        words = ("picture", "pictures") if self.pictures else ("answer", "answers")
-        words = words if self.answers else ("result", "results")
+        word = (self.files or "answer") if self.answers else "result"
         queries = self.rows["query"].nunique()
         return [
             f"query:   {self.taken['query']}, {count_of(queries, 'query', 'queries')}",
             f"system:  {self.taken['system']}: {listed(self.systems)}",
-            f"result:  {self.taken['result']}, {count_of(len(self.rows), *words)}",
+            f"result:  {self.taken['result']}, {count_of(len(self.rows), word)}",
             f"order:   {self.taken['order']}",
             f"raters see: {self.taken['shown']}; never the system",
         ]
@@ -94,7 +94,7 @@ def read_results(
     Parameters
     ----------
     sources : files or frames, one without a column for the system is a system's, by its name; TREC runs with tables of
-        their documents' and queries' texts; folders, one a system, whose pictures of one name are of one query
+        their documents' and queries' texts; folders, one a system, whose files of one name are of one query
     columns : roles by column (`ROLES`), for columns with other names
     fetched : a folder to which pictures are fetched that addresses on the web name; None: such pictures are refused
 
@@ -116,7 +116,7 @@ def read_results(
         names = fetch_pictures(rows.loc[addressed, "image"].tolist(), fetched)
         rows.loc[addressed, "image"] = [str(fetched / names[each]) for each in rows.loc[addressed, "image"]]
     _check(rows, len(sources))
-    return ResultsTable(rows, taken, all(answers), all(each.pictures for each in found))
+    return ResultsTable(rows, taken, all(answers), found[0].files)
 
 
 def _rows_of(source: Source, columns: dict[str, str]) -> tuple[pd.DataFrame, dict[str, str], bool]:
@@ -161,7 +161,9 @@ def _rows_of(source: Source, columns: dict[str, str]) -> tuple[pd.DataFrame, dic
     rows["key"] = own if named else content
     order, words = _order(frame, known, rows)
     rows["place"] = order.groupby([rows["system"], rows["query"]]).rank(method="first").astype(int)
-    one_each = not rows.duplicated(["system", "query"]).any() and ("answer" in known or bool(wide) or source.pictures)
+    one_each = not rows.duplicated(["system", "query"]).any() and (
+        "answer" in known or bool(wide) or bool(source.files)
+    )
     seen = [role for role in ("title", "answer", "text", "image", "price", "sources") if role in known]
     taken = {
         "query": _column(known["query"]),
@@ -171,7 +173,7 @@ def _rows_of(source: Source, columns: dict[str, str]) -> tuple[pd.DataFrame, dic
         if "system" in known
         else "the file's name",
         "result": _column(known["result"]) if named else "the content",
-        "order": f"one {'picture' if source.pictures else 'answer'} a query and system" if one_each else words,
+        "order": f"one {source.files or 'answer'} a query and system" if one_each else words,
         "shown": "the answers" if wide else listed([str(known[role]) for role in seen]),
     }
     empty = (rows["text"] == "") & (rows["title"] == "") & (rows["image"] == "")

@@ -46,7 +46,7 @@ def systems(folder: Path | None, names: tuple[str, ...], options: SystemsOptions
 
     if folder is None or not names:
         rows = [[name, what] for name, (_, what) in SYSTEMS.items()]
-        rows.append(["vectors:FILE.npy", "cosine (or :dot, :l2) of vectors, ids in FILE.ids.txt"])
+        rows.append(["vectors:FILE.npy", "cosine (or :dot, :l2, :hamming) of vectors, ids in FILE.ids.txt"])
         if as_json:
             print_json(dict(rows))
         else:

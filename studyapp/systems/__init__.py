@@ -44,7 +44,7 @@ VECTORS = "vectors:"
 
 
 def make(name: str, folder: Path = Path(".")) -> System:
-    """An unfitted system by its name; for vectors:FILE.npy[:cosine|dot|l2], FILE is seen from `folder`.
+    """An unfitted system by its name; for vectors:FILE.npy[:cosine|dot|l2|hamming], FILE is seen from `folder`.
 
     Examples
     --------

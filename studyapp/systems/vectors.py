@@ -1,4 +1,4 @@
-"""Any system that turns items into vectors: numbers from a file, compared by cosine, inner product or distance."""
+"""Any system that turns items into vectors or binary codes: numbers from a file, compared by similarity or distance."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.systems.base import Progress, silent
 
-MEASURES = ("cosine", "dot", "l2")
+MEASURES = ("cosine", "dot", "l2", "hamming")
 
 
 class Vectors:
@@ -24,7 +24,8 @@ class Vectors:
     Parameters
     ----------
     vectors : FILE.npy, float [items, dimensions]; beside it FILE.ids.txt with one item id per line, in the same order
-    measure : cosine, dot (inner product), or l2 (minus the Euclidean distance)
+    measure : cosine, dot (inner product), l2 (minus the Euclidean distance), or hamming (minus the number of bits that
+        differ; codes are 0 and 1, -1 and 1, bool, or uint8 with eight bits to a byte)
     """
 
     def __init__(self, vectors: Path, measure: str = "cosine") -> None:
@@ -82,8 +83,12 @@ class Vectors:
         if row is None:
             return None
         vector = self._vectors[row]
-        apart = self._measure == "l2"
-        similarity = -np.linalg.norm(self._vectors - vector, axis=1) if apart else self._vectors @ vector
+        if self._measure == "hamming":
+            similarity = -np.count_nonzero(self._vectors != vector, axis=1).astype(float)
+        elif self._measure == "l2":
+            similarity = -np.linalg.norm(self._vectors - vector, axis=1)
+        else:
+            similarity = self._vectors @ vector
         scores = np.full(self._size, np.nan)
         scores[self._positions] = similarity
         return scores
@@ -97,11 +102,24 @@ class Vectors:
             raise RelstudyError(
                 f"{self._file}: this is not a plain NumPy array ({str(error).partition(chr(10))[0]})"
             ) from None
-        if not isinstance(vectors, np.ndarray) or vectors.ndim != 2 or vectors.dtype.kind not in "fiu":
+        if not isinstance(vectors, np.ndarray) or vectors.ndim != 2 or vectors.dtype.kind not in "fiub":
             raise RelstudyError(f"{self._file}: an array of numbers with one row per item is needed")
+        if self._measure == "hamming":
+            return self._bits(vectors)
         if vectors.dtype != np.float32:
             vectors = vectors.astype(np.float64)
         if not np.isfinite(vectors).all():
             row = int(np.flatnonzero(~np.isfinite(vectors).all(axis=1))[0])
             raise RelstudyError(f"{self._file}, row {row}: a vector holds a value that is not a finite number")
         return vectors
+
+    def _bits(self, codes: np.ndarray) -> np.ndarray:
+        """Codes of two values, one bit each; bytes of other values are unpacked."""
+        values = np.unique(codes)
+        if codes.dtype == np.uint8 and values.max(initial=0) > 1:
+            return np.unpackbits(codes, axis=1)
+        if not any(set(values.tolist()) <= allowed for allowed in ({0, 1}, {-1, 1})):
+            raise RelstudyError(
+                f"{self._file}: codes of 0 and 1, of -1 and 1, or bytes of eight bits (uint8) are needed"
+            )
+        return codes > 0

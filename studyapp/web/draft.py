@@ -30,9 +30,11 @@ from relstudy.studyapp.config.starter import starter_toml, with_people, with_que
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.systems import SYSTEMS
 from relstudy.studyapp.web.hosted import NAME, RESERVED, STOPPED
-from relstudy.studyapp.web.uploads import items_in, sources_in
+from relstudy.studyapp.web.uploads import ARRAY, items_in, sources_in
 
-DRAFT, UPLOADS, SCORES = "draft.json", "uploads", "scores"
+DRAFT, UPLOADS, SCORES, VECTORS = "draft.json", "uploads", "scores", "vectors"
+IDS = ".ids.txt"
+"""What the ids beside an array are called."""
 SCALES = ("1-5", "yes-no", "binary", "1-9")
 WAYS = ("personal", "open", "prolific")
 PROLIFIC = "https://app.prolific.com/submissions/complete?cc="
@@ -57,6 +59,7 @@ class Template:
     of_items : whether it is made of pictures or texts, for which systems propose pairs, and not of results
     scale : that it begins with
     side_by_side : whether two results are compared
+    measure : how arrays of a system's own are compared
     """
 
     title: str
@@ -64,6 +67,7 @@ class Template:
     of_items: bool = False
     scale: str = SCALES[0]
     side_by_side: bool = False
+    measure: str = "cosine"
 
 
 RESULTS = (
@@ -82,10 +86,17 @@ TEMPLATES = {
     "made-pictures": Template(
         "Pictures made for texts", "A zip with a folder of pictures for each system, and a table of the texts."
     ),
+    "films": Template("Films or sounds", "A zip with a folder of files for each system, and a table of the texts."),
     "items": Template(
         "Your own pictures or texts",
         "A zip of pictures, or of texts (.txt, .md). People judge how similar they are.",
         of_items=True,
+    ),
+    "codes": Template(
+        "Hash codes and people",
+        "A zip of pictures; your codes (.npy, a row for each picture, with NAME.ids.txt) come with the next step.",
+        of_items=True,
+        measure="hamming",
     ),
 }
 
@@ -239,8 +250,14 @@ def _of_results(draft: Draft, uploads: Path, study: Path) -> Made:
 
 
 def _of_items(draft: Draft, uploads: Path, study: Path) -> Made:
-    scored = sorted((uploads / SCORES).iterdir()) if (uploads / SCORES).is_dir() else []
-    shutil.copytree(uploads / SCORES, study / SCORES) if scored else study.mkdir()
+    given = sorted((uploads / SCORES).iterdir()) if (uploads / SCORES).is_dir() else []
+    arrays = [path for path in given if path.name.endswith((ARRAY, IDS))]
+    scored = [path for path in given if path not in arrays]
+    study.mkdir()
+    for path in given:
+        target = study / (VECTORS if path in arrays else SCORES) / path.name
+        target.parent.mkdir(exist_ok=True)
+        (shutil.copytree if path.is_dir() else shutil.copyfile)(path, target)
     notes = make_collection(
         [path for path in items_in(uploads) if path.relative_to(uploads).parts[0] != SCORES], study, convert=True
     )
@@ -248,7 +265,8 @@ def _of_items(draft: Draft, uploads: Path, study: Path) -> Made:
     paradigms = collection.paradigms()
     write_text(with_question(starter_toml(draft.name, paradigms), draft.question, draft.scale), study / "study.toml")
     built_in = draft.systems or tuple(OF_PARADIGM[name] for name in paradigms)
-    systems = (*built_in, *(f"{SCORES}/{path.name}" for path in scored))
+    measured = [f"vectors:{VECTORS}/{path.name}:{draft.kind.measure}" for path in arrays if path.suffix == ARRAY]
+    systems = (*built_in, *(f"{SCORES}/{path.name}" for path in scored), *measured)
     words = ["--systems", ",".join(systems), "--queries", str(draft.queries), "--results", str(draft.results)]
     words += ["--base", str(draft.base), *(["--raters", str(draft.raters)] if draft.raters else [])]
     drawn = _run(["sample", str(study), *words, "--json"])

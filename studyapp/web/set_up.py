@@ -177,11 +177,15 @@ def size() -> ResponseReturnValue:
 
 def _with_more(draft: Draft, host: Path, files: list[FileStorage], place: Path) -> None:
     """What was uploaded before, and further tables: of results, or of scores for a study of items."""
-    taken_in(files, place / SCORES if draft.kind.of_items else place)
-    for path in (host / draft.name / UPLOADS).iterdir():
-        if (place / path.name).exists():
+    of_items = draft.kind.of_items
+    taken_in(files, place / SCORES if of_items else place, arrays=of_items)
+    before = host / draft.name / UPLOADS
+    for path in (each for each in before.rglob("*") if each.is_file()):
+        target = place / path.relative_to(before)
+        if target.exists():
             raise RelstudyError(f"{path.name} comes twice")
-        (shutil.copytree if path.is_dir() else shutil.copyfile)(path, place / path.name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, target)
 
 
 def _number(form: Mapping[str, str], name: str, what: str, most: int = 99_999) -> int | None:

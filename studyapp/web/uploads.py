@@ -12,16 +12,17 @@ from werkzeug.datastructures import FileStorage
 
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.collection.from_folder import TEXTS
-from relstudy.studyapp.collection.kinds import can_be_shown
+from relstudy.studyapp.collection.kinds import can_be_shown, shown_kind
 
 TABLES = (".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".xlsx", ".xls", ".ods", ".run", ".trec", ".txt")
+ARRAY = ".npy"
 UPLOAD = 128 << 20
 """Bytes that are taken at once, packed."""
 UNPACKED, FILES = 512 << 20, 5_000
 """Bytes and files that archives may hold together."""
 
 
-def taken_in(files: Sequence[FileStorage], place: Path) -> None:
+def taken_in(files: Sequence[FileStorage], place: Path, *, arrays: bool = False) -> None:
     """Write tables as they are, and what archives hold in a folder for each, into an empty folder.
 
     Raises
@@ -33,8 +34,9 @@ def taken_in(files: Sequence[FileStorage], place: Path) -> None:
     for each in files:
         name = PurePosixPath((each.filename or "").replace("\\", "/")).name
         target = place / name
-        if not name.lower().endswith((".zip", *TABLES)):
-            raise RelstudyError(f"{name}: a table ({', '.join(TABLES)}) or a zip is needed")
+        tables = (*TABLES, ARRAY) if arrays else TABLES
+        if not name.lower().endswith((".zip", *tables)):
+            raise RelstudyError(f"{name}: a table ({', '.join(tables)}) or a zip is needed")
         if target.exists():
             raise RelstudyError(f"{name} comes twice")
         if name.lower().endswith(".zip"):
@@ -43,17 +45,17 @@ def taken_in(files: Sequence[FileStorage], place: Path) -> None:
             place.mkdir(parents=True, exist_ok=True)
             each.save(target)
     if not sources_in(place):
-        raise RelstudyError("nothing was found in the zip: folders of pictures, or tables, are needed")
+        raise RelstudyError("nothing was found in the zip: folders of pictures, films or sounds, or tables, are needed")
 
 
 def sources_in(place: Path) -> list[Path]:
-    """The tables and the folders of pictures among what was taken in."""
+    """The tables, and the folders of pictures, films or sounds, among what was taken in."""
     files = [path for path in sorted(place.rglob("*")) if path.is_file()]
     return list(
         dict.fromkeys(
             path if path.suffix.lower() in TABLES else path.parent
             for path in files
-            if path.suffix.lower() in TABLES or can_be_shown(path)
+            if path.suffix.lower() in TABLES or shown_kind(path)
         )
     )
 

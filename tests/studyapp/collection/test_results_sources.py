@@ -82,7 +82,7 @@ def test_folders_are_systems_whose_pictures_of_one_name_are_of_one_query(tmp_pat
     names = ["a_red_car.png", "two_dogs.png"]
     folders = [pictures(tmp_path / "one", names, 50), pictures(tmp_path / "other", names, 90)]
     found = read_results(folders)
-    assert found.systems == ["one", "other"] and found.answers and found.pictures
+    assert found.systems == ["one", "other"] and found.answers and found.files == "picture"
     assert found.rows["query"].unique().tolist() == ["a red car", "two dogs"]
     prompts = tmp_path / "prompts.csv"
     prompts.write_text("id,prompt\na_red_car,A red car at night\ntwo_dogs,Two dogs\n")
@@ -120,14 +120,14 @@ def test_a_table_in_a_text_file_stays_a_table(tmp_path):
 
 def test_folders_that_cannot_be_compared_are_refused(tmp_path):
     one = pictures(tmp_path / "one", ["a.png"], 1)
-    with pytest.raises(RelstudyError, match="no two pictures have the same name"):
+    with pytest.raises(RelstudyError, match="no two files have the same name"):
         read_results([one, pictures(tmp_path / "other", ["b.png"], 1)])
     (tmp_path / "below").mkdir()
     with pytest.raises(RelstudyError, match="two folders are called 'one'"):
         read_results([one, pictures(tmp_path / "below" / "one", ["a.png"], 1)])
-    with pytest.raises(RelstudyError, match="no pictures in this folder"):
+    with pytest.raises(RelstudyError, match="no pictures, films or sounds in this folder"):
         read_results([tmp_path / "below"])
-    with pytest.raises(RelstudyError, match=r"two pictures are called 'a'"):
+    with pytest.raises(RelstudyError, match=r"two files are called 'a'"):
         read_results([pictures(tmp_path / "double", ["a.png", "a.gif"], 1)])
 
 

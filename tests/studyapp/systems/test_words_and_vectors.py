@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.spatial import distance
 
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.collection.items import Collection, Item
@@ -95,6 +96,16 @@ def test_vectors_are_compared_by_the_measure_asked_for(tmp_path, measure):
         "l2": -np.linalg.norm(own - own[0], axis=1),
     }[measure]
     np.testing.assert_allclose(system.score(collection["a"]), expected)
+
+
+@pytest.mark.parametrize("form", ["0 and 1", "bool", "-1 and 1", "packed"])
+def test_codes_are_compared_by_the_bits_that_differ(tmp_path, form):
+    bits = np.random.default_rng(3).integers(0, 2, (3, 24)).astype(np.uint8)
+    codes = {"0 and 1": bits, "bool": bits > 0, "-1 and 1": 2.0 * bits - 1, "packed": np.packbits(bits, axis=1)}[form]
+    collection = collection_with_vectors(tmp_path, codes, "abc")
+    system = make("vectors:v.npy:hamming", tmp_path).fit(collection)
+    expected = -24 * distance.cdist(bits[:1], bits, "hamming")[0]
+    np.testing.assert_allclose(system.score(Item("a", "text", text="a")), expected)
 
 
 def test_items_without_a_vector_are_not_scored_and_do_not_ask(tmp_path):
@@ -218,3 +229,9 @@ def test_words_of_a_collection_that_is_read_in_a_stream_propose_pairs(tmp_path):
     assert set(proposed["query_id"]) == {"q0", "q1"}
     first = proposed[(proposed["query_id"] == "q0") & (proposed["rank"] == 1)]["result_id"]
     assert set(first) <= {"d3", "d10"}
+
+
+def test_values_that_are_no_bits_are_no_codes(tmp_path):
+    collection = collection_with_vectors(tmp_path, np.array([[0.0, 0.5], [1.0, 0.0]]), "ab")
+    with pytest.raises(RelstudyError, match="codes of 0 and 1"):
+        make("vectors:v.npy:hamming", tmp_path).fit(collection)

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
@@ -432,3 +433,41 @@ def test_a_host_needs_a_folder_to_which_studies_are_added(tmp_path):
     (tmp_path / "study.toml").write_text("")
     done = relstudy("host", tmp_path, "--set-up")
     assert done.exit_code == 2 and "needs a folder of studies" in done.output
+
+
+def test_films_made_for_texts_are_played_and_never_say_whose_they_are(host, visitor):
+    film = b"\0\0\0\x20ftypisom" + bytes(2_000)
+    entries = {f"{system}/{name}.mp4": film + system.encode() for system in "ab" for name in ("p1", "p2")}
+    texts = b"id,prompt\np1,a boat at sea\np2,rain in a city\n"
+    page = visitor.upload(("films.zip", zipped(entries)), ("texts.csv", texts), template="films", name="films")
+    assert visitor.status == 200 and "4 films" in page.text, page.text
+    items = pd.read_csv(host[2] / "films" / "collection.csv")
+    assert set(items.loc[items["role"] == "result", "kind"]) == {"video"}
+    assert items["path"].dropna().str.match(r"films/r\d+\.mp4").all()
+    question = Study.load(host[2] / "films").blocks[0].question
+    assert question == "How well does the film match the text?"
+    first = next(link for link in visitor.get("/start/rater/preview/").links if "/block-" in link)
+    visitor.get(first)
+    assert "<video" in visitor.html and ("a boat" in visitor.html or "rain in" in visitor.html)
+
+
+def test_hash_codes_propose_pairs_by_their_hamming_distance(host, visitor):
+    names = [f"p{k:02d}" for k in range(12)]
+    zipped_pictures = zipped({f"{name}.png": picture(9 * k) for k, name in enumerate(names)})
+    visitor.upload(("own.zip", zipped_pictures), template="codes")
+    saved = io.BytesIO()
+    np.save(saved, np.array([[int(digit) for digit in f"{1 << (k // 2):08b}"] for k in range(12)], dtype=np.uint8))
+    ids = ("itq.ids.txt", "\n".join(names).encode())
+    files = [(io.BytesIO(content), name) for name, content in (("itq.npy", saved.getvalue()), ids)]
+    page = visitor.fill("systems", systems="colour", files=files)
+    assert visitor.status == 200, page.text
+    assert "--systems colour,vectors:vectors/itq.npy:hamming" in visitor.get("/start/systems").text
+    scores = pd.read_csv(host[2] / "own" / "scores" / "vectors-itq-hamming.csv")
+    assert set(scores["score"]) == {0.0, -2.0}, "pictures of one code, and of two that differ in two bits"
+    more = "query_id,result_id,score\n" + "".join(f"{q},{r},1\n" for q in names for r in names if q != r)
+    page = visitor.fill("systems", systems="colour", files=[(io.BytesIO(more.encode()), "other.csv")])
+    assert visitor.status == 200, "a second visit adds to the first"
+    assert "scores/other.csv,vectors:vectors/itq.npy:hamming" in visitor.get("/start/systems").text
+    wrong = [(io.BytesIO(b"\x93NUMPY nonsense"), "bad.npy"), (io.BytesIO(b"p00"), "bad.ids.txt")]
+    assert "bad.npy" in visitor.fill("systems", systems="colour", files=wrong).text and visitor.status == 400
+    assert "a table" in visitor.upload(("itq.npy", saved.getvalue()), template="answers").text
