@@ -156,7 +156,7 @@ class StudyFolder:
     study : judgments with the tables beside them
     comparison : comparison.json, where `relstudy score --save` wrote it for these very judgments; else None, as where
         it is of the run that is kept
-    kept : the run that is kept; None where there is none
+    kept : the run that is kept, or None
     """
 
     folder: Path

@@ -62,7 +62,7 @@ class FurtherOptions(CommandOptions):
     )
     compare: str | None = option(
         None,
-        "Compare this rater, or the people of whom a column says so (group=expert), with all the others (paper, "
+        "Compare this rater, or a group of people (group=expert), with all the others (paper, "
         "section 5.6); with --scores, whether they rank systems differently.",
         metavar="RATER|COLUMN=VALUE",
         heading=CLOSER,

@@ -255,14 +255,14 @@ def read_couples(
                 else f"those of results go without {option('lists', True)}"
             )
             raise RelstudyError(f"{table.file}: its couples are of {'results' if lists else 'whole lists'}; {way}")
-        raise RelstudyError(f"{table.file}: no row has an other_id, so nobody said which of two is better")
+        raise RelstudyError(f"{table.file}: no row has an other_id, so no row says which of two is better")
     table = table.where(chosen)
     text = {name: table.texts(name) for name in ("rater_id", "query_id", "result_id", OTHER, SIDE)}
     first, second, left = (np.asarray(text[name], dtype=object) for name in ("result_id", OTHER, SIDE))
     answer = table.numbers("rating", low=LEFT, high=RIGHT, empty=True)
     table.add(np.isfinite(answer) & ~np.isin(answer, (LEFT, EQUAL, RIGHT)), "rating", "-1, 0 or 1 is allowed")
     table.add(first == second, OTHER, "another result than result_id is needed")
-    table.add((left != first) & (left != second), SIDE, "result_id or other_id is allowed: what stood on the left")
+    table.add((left != first) & (left != second), SIDE, "must be result_id or other_id, the result on the left")
     systems = _two_systems(table) if lists else []
     weight = np.ones(len(answer))
     if lists and "inclusion_probability" in table.frame:

@@ -29,7 +29,7 @@ class PreferencesOptions(CommandOptions):
 
 
 def _ends(row: Any) -> tuple[float | None, float | None]:
-    """The ends of an interval, None where there is none."""
+    """The ends of an interval, or None."""
     low, high = row.preferred_low, row.preferred_high
     return (None, None) if math.isnan(low) else (low, high)
 

@@ -244,7 +244,7 @@ def compare_rater(
         raise RelstudyError(f"there is no rater {rater_id!r}; the {len(names)} raters are {some}, ...")
     if chosen.all():
         whole = "everybody" if is_group else "the only rater"
-        raise RelstudyError(f"{rater_id!r} is {whole}; there is nobody to compare with")
+        raise RelstudyError(f"{rater_id!r} is {whole}; there are no others to compare with")
     decided = ~np.isnan(panel.rating)
     by_rater = chosen[panel.rater] & decided
     by_others = ~chosen[panel.rater] & decided

@@ -39,7 +39,7 @@ class FurtherOptions(CommandOptions):
     )
     by: str | None = option(
         None,
-        "Fit each group of pairs by itself, to its own folder: a column of the judgments, or of the pairs.csv "
+        "Fit each group of pairs into a folder: a column of the judgments, or of the pairs.csv "
         "beside them, such as paradigm.",
         metavar="COLUMN",
         heading=PAIRS,

@@ -265,7 +265,7 @@ def _counts_of_queries(queries: int, resamples: int, seed: int) -> np.ndarray:
 
 
 def correlations_over_queries(shape: np.ndarray, pairs: ScoredPairs, resamples: int, seed: int) -> np.ndarray:
-    """Pearson's correlation of mapped scores with the judgments in each sample of queries, NaN where there is none.
+    """Pearson's correlation of mapped scores with the judgments in each sample of queries, or NaN.
 
     Parameters
     ----------

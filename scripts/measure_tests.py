@@ -76,7 +76,7 @@ def p_values(differences: np.ndarray, seed: int, weight: np.ndarray | None) -> d
 
 
 def attainable(differences: np.ndarray) -> float:
-    """The largest p up to the level that all signs of these differences can give; 0 where there is none."""
+    """The largest p up to the level that all signs of these differences can give, or 0."""
     queries = len(differences)
     bits = (np.arange(2**queries)[:, None] >> np.arange(queries)) & 1
     sums = np.sort(np.round(np.abs((2.0 * bits - 1.0) @ differences), 9))

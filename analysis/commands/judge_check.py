@@ -200,7 +200,7 @@ def _print_models(models: Sequence[ModelFavour], judge: str) -> None:
     """What the judge gives each model beyond people."""
     click.echo()
     rows = [[each.model, _with_ends(each.grades), _with_ends(each.judgments)] for each in models]
-    print_table(rows, ["model", "grades, people alike", "people, grades alike"])
+    print_table(rows, ["model", "grades, same people", "people, same grades"])
     said = [sentence for each in models if (sentence := each.sentence(judge)) is not None]
     click.echo("\n".join(said) if said else f"No model is shown to be favoured by {judge}.")
 

@@ -110,7 +110,7 @@ def print_next(run: ScoringRun, command: str | None, verbose: bool) -> None:
 
     Parameters
     ----------
-    command : the next one; None where there is none
+    command : the next one, or None
     """
     following = "" if command is None else f"Next: {command}"
     if verbose:
@@ -435,7 +435,7 @@ def _print_conventions(result: ScoreResult) -> None:
     click.echo(_basis(result))
     click.echo(
         f"{tenths(result.pairs['relevant'])} of the pairs are good ({result.conventions['relevant']}). Correlation "
-        f"over {result.scope}, of mapped scores where there is a mapping, out of fold."
+        f"over {result.scope}, of mapped scores where possible, out of fold."
     )
     for name, value in result.conventions.items():
         click.echo(f"  {name.replace('_', ' ')}: {value}")
@@ -471,7 +471,7 @@ def _print_assisted(assisted: AssistedScores) -> None:
     numbers = assisted.judge.as_json()
     opening = f"Judge {assisted.judge.name}: {count_of(numbers['answered'], 'answer')} for"
     if assisted.helper is not None:
-        opening = "The systems' own scores tell, by a regression on other queries, what people would say of"
+        opening = "The systems' own scores predict, by a regression on other queries, what people would say of"
     click.echo(
         f"{opening} {count_of(numbers['rows'], 'pair')} of {count_of(numbers['queries'], 'query', 'queries')}. Width: "
         f"of the interval with {helper} against that of people alone; l2 and l1: how much of the correction within and "

@@ -107,9 +107,7 @@ def _one_reading(finding: Inspection) -> Inspection:
         return finding
     if is_terminal():
         return settled(finding)
-    raise RelstudyError(
-        f"{finding.file}: only you can tell how it is read; the commands above say it, one for each way"
-    )
+    raise RelstudyError(f"{finding.file}: it can be read in several ways; choose one of the commands above")
 
 
 def _run(steps: Steps, out: Path) -> None:

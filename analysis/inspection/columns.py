@@ -205,7 +205,7 @@ def siblings(names: Iterable[object]) -> dict[str, list[str]]:
 
 
 def column_called(frame: pd.DataFrame, *names: str) -> str | None:
-    """The first column that has one of these names, in lower case, whatever its own case; None where there is none."""
+    """The first column that has one of these names, in lower case, whatever its own case, or None."""
     return next((str(name) for name in frame if str(name).casefold() in names), None)
 
 
@@ -359,7 +359,7 @@ def paired(
         elif is_id:
             others.append(name)
     if len(words) == 1:
-        return {**roles, other: words[0]}, {other: f"it alone tells rows of one {item} apart"}, ()
+        return {**roles, other: words[0]}, {other: f"only it distinguishes rows of one {item} apart"}, ()
     if not (words or numbers or "rater_id" in roles):
         return {**roles, other: item}, {}, ()
     named = [*words, *numbers] or others

@@ -154,7 +154,7 @@ def inspect_folder(folder: str) -> Inspection:
             by_kind[kind].append(path)
     counted = Counter({kind: len(paths) for kind, paths in by_kind.items() if paths})
     if not counted:
-        return Inspection(folder, "folder", f"a folder of {count_of(len(files), 'file')}, none of which relstudy reads")
+        return Inspection(folder, "folder", f"a folder of {count_of(len(files), 'file')}, which relstudy does not read")
     sentence = f"a folder of {listed([count_of(number, kind) for kind, number in counted.items()])}"
     tables = [str(path) for path in (*by_kind["table"], *by_kind["array"])]
     notes = (f"relstudy inspect FILE says what each table is: {listed_some(tables)}",) if tables else ()
@@ -166,7 +166,7 @@ def inspect_folder(folder: str) -> Inspection:
         return Inspection(
             folder,
             "collection",
-            f"{sentence}, of which a study can be made",
+            f"{sentence}; `relstudy new` makes a study of it",
             notes=notes,
             uses=("a study in which people rate them",),
             command=f"relstudy new my-study --from {shlex.quote(folder)}{converts}",

@@ -41,7 +41,7 @@ class Inspection(Result):
     columns : what each column was taken for
     notes : what was seen and needs a person's eye, one sentence each
     uses : what can be computed from it
-    command : the command to run next, which runs as it stands; None where there is none
+    command : the command to run next, which runs as it stands, or None
     questions : what only a person can tell, one sentence each
     draft : where there are questions, the command with what is to be filled in in capitals
     readings : where several readings fit, each of them, with its own command
@@ -73,7 +73,7 @@ class Inspection(Result):
         >>> ratings = Inspection("stars.csv", "ratings", "12 ratings")
         >>> scores = Inspection("stars.csv", "scores", "12 scores of one system")
         >>> Inspection.of_several("stars.csv", [ratings, scores], "a table of 12 rows").sentence
-        'a table of 12 rows that can be read in 2 ways, and only you can tell which'
+        'a table of 12 rows that can be read in 2 ways; choose one'
         >>> Inspection.of_several("stars.csv", [ratings], "a table of 12 rows").kind
         'ratings'
         """
@@ -82,7 +82,7 @@ class Inspection(Result):
         return cls(
             file,
             "several readings",
-            f"{what} that can be read in {len(readings)} ways, and only you can tell which",
+            f"{what} that can be read in {len(readings)} ways; choose one",
             notes=tuple(notes),
             questions=("which of these is it?",),
             readings=tuple(readings),

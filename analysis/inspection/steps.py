@@ -137,7 +137,7 @@ def steps_of_study(study: Path, out: Path) -> Steps:
         where there are no ratings and no judgments
     """
     commands: list[tuple[str, ...]] = []
-    notes = [f"{study}: its own judgments.csv is taken as it is"]
+    notes = [f"{study}: takes its judgments.csv as it is"]
     if not (study / "judgments.csv").is_file():
         table_in(study, "ratings.csv", f"relstudy export {quoted(study)}")
         commands.append(("calibrate", str(study)))

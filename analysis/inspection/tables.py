@@ -199,7 +199,7 @@ def _results(table: Checked) -> Inspection:
     return Inspection(
         table.file,
         "results",
-        f"a table of {count_of(len(frame), 'result')} or answers that nobody has rated",
+        f"a table of {count_of(len(frame), 'result')} or answers without ratings",
         tuple(ColumnRole(str(name), role, "by its name") for role, name in known.items()),
         uses=("people rate what each system gave, and the systems are compared by it",),
         command=f"relstudy ask {shlex.quote(table.file)}",

@@ -90,7 +90,7 @@ class Assisted:
     estimate : with its interval
     people : people alone, with an interval of the same kind
     weights : of the bracket within queries (lambda_sampled) and of that between (lambda_collection), 0 to 1
-    standard_error : on the index' own scale, corrected for clusters and tuned weights; NaN where there is none
+    standard_error : on the index' own scale, corrected for clusters and tuned weights, or NaN
     degrees : degrees of freedom of Student's t, which need not be whole
     replicates : float [replicates], those that the interval rests on; None where there are none
     """
@@ -104,7 +104,7 @@ class Assisted:
 
     @property
     def width(self) -> float:
-        """Of the interval; infinite where there is none."""
+        """Of the interval, or infinite."""
         return np.inf if self.estimate.width is None else self.estimate.width
 
     @property

@@ -122,7 +122,7 @@ def leanings(
 def _surest(
     universe: Universe, among: Mapping[tuple[str, str], np.ndarray], kept: np.ndarray, level: float
 ) -> Leaning | None:
-    """The surest leaning; None where there is none.
+    """The surest leaning, or None.
 
     Parameters
     ----------

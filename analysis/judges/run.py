@@ -318,8 +318,8 @@ def notes_on(universe: Universe) -> list[str]:
         )
     if universe.partial:
         notes.append(
-            f"Judge {judge.name} was not given all of the collection: precision and recall are at shares of it as "
-            "people's sample tells them, and their intervals hold that too."
+            f"Judge {judge.name} was not given all of the collection: precision and recall are at shares of it that "
+            "people's sample estimates, and their intervals allow for that."
         )
     if universe.judged_alone:
         notes.append(

@@ -92,8 +92,8 @@ def systems_judge(
             without.append(each.name)
     if not by_system:
         raise CannotHelp(
-            f"no system has a score for all {len(ids)} candidates, and their scores of those that people judged alone "
-            "tell nothing of the others (relstudy systems scores all queries with --all-queries)"
+            f"no system has a score for all {len(ids)} candidates, and scores of judged candidates alone say nothing "
+            "about the others (relstudy systems scores all queries with --all-queries)"
         )
     codes, _ = ids.queries
     turned = {each.name: each.direction.turned for each in candidates}

@@ -12,7 +12,7 @@ from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import listed
 
 PILOT = "A pilot"
-PANEL = "Two systems and a panel, where there is no pilot"
+PANEL = "Two systems and a panel, without a pilot"
 STUDY = "The study"
 TEST = "The test"
 

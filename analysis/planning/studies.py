@@ -37,7 +37,7 @@ class Outcome:
     Parameters
     ----------
     difference : first minus second in the index
-    p_value : of its test, NaN where there is none
+    p_value : of its test, or NaN
     first, second : whether the verdict has each in the best set and the other one not
     primary : the index that the verdict rests on
     reason : why the two are not compared; None where they are
@@ -233,8 +233,8 @@ def with_weight_spread(shape: NormalShape, drawing: Drawing, spread: float) -> D
     widest = max(EXPONENTS, key=reached)
     if reached(widest) < spread:
         raise RelstudyError(
-            f"weights cannot vary by {spread:g} of their mean where {percent(drawing.floor)} are drawn from all alike: "
-            f"at most by {reached(widest):.2f}"
+            f"weights cannot vary by {spread:g} of their mean where {percent(drawing.floor)} are drawn with equal "
+            f"probability: at most by {reached(widest):.2f}"
         )
     low, high = 0.0, widest
     for _ in range(25):

@@ -139,8 +139,8 @@ class StudyPlan:
         low, high = self.interval
         if self.queries is None or self.load is None:
             pilot = (
-                f" {self.pilot} pilot queries leave too much uncertain to promise more; a larger pilot, or a "
-                "difference that is stated, can tell."
+                f" {self.pilot} pilot queries leave too much uncertain to promise more; a larger pilot, or a stated "
+                "difference, can."
             )
             return (
                 f"A difference of {abs(self.difference):.3f} in {index} cannot be found in "

@@ -111,7 +111,7 @@ def strips(values: Mapping[str, np.ndarray], lines: Mapping[str, float], narrow:
     Parameters
     ----------
     values : of each query, 0 to 100
-    lines : the figure over all queries, 0 to 100; NaN where there is none
+    lines : the figure over all queries, 0 to 100, or NaN
     narrow : as wide as a telephone
     """
     names = list(values)
@@ -183,7 +183,7 @@ def raters(names: Sequence[str], mean: np.ndarray, spread: np.ndarray, flagged: 
     Parameters
     ----------
     names : rater ids; those with a flag and the outermost are labelled, where there is room beside another label
-    mean, spread : float [raters], in the unit of the scale, NaN where there is none
+    mean, spread : float [raters], in the unit of the scale, or NaN
     flagged : whether a rater carries a flag
     """
     marked = np.asarray(flagged, dtype=bool)

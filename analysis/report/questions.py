@@ -61,8 +61,8 @@ def questions_section(folder: Path, own: Judgments, question: str | None = None)
     blocks: list[Block] = [
         Paragraph(
             "Raters were asked more than one thing about each result. Each question has judgments and a page of its "
-            "own; the table says how far the answers go together, over the pairs that are judged in both. What raters "
-            "disagree about lowers a correlation, so what they mean goes together at least as closely."
+            "own; the table says how far the answers agree, over the pairs judged in both. Disagreement between "
+            "raters lowers a correlation, so the true agreement is at least as high."
         ),
         Table("questions", "How the questions go together.", columns, rows),
     ]
@@ -92,7 +92,7 @@ def together(both: pd.DataFrame) -> Estimate:
     """
     here, there = both["here"].to_numpy(dtype=float), both["there"].to_numpy(dtype=float)
     if len(both) < 3 or np.ptp(here) == 0 or np.ptp(there) == 0:
-        return Estimate.missing("too few pairs, or judgments that are all alike")
+        return Estimate.missing("too few pairs, or judgments that are all equal")
     query, names = pd.factorize(both["query_id"])
     total = _moments(here, there)
     value = _correlation(total)

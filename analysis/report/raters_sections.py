@@ -117,8 +117,8 @@ def _session(tables: PageTables) -> list[Block]:
     tenths = by_tenth(raw, order)
     caption = (
         "Ratings as given, without their rater's leniency, above or below those of the others of the same pairs, by "
-        "tenth of each rater's session; the band is of 95 % intervals, for raters like these. Pairs that everybody has "
-        "early, as a base block, are held against one another alone."
+        "tenth of each rater's session; the band is of 95 % intervals, for raters like these. Pairs that everybody "
+        "has early, as in a base block, are compared only with each other."
     )
     picture = Picture(
         [pictures.session(tenths)], caption, wide=True, narrow=[pictures.session(tenths, narrow=True)], name="Session"
@@ -133,7 +133,8 @@ def _places_table(effect: PlaceEffect) -> Table:
         "Ratings by the result's place on its page, as difference from the other places of the page.",
         [Column("Place", 0), Column("Difference", signed=True)],
         [[str(place), figure] for place, figure in effect.places.items()],
-        note="Results are alike at every place, as the order is random; what other raters said of a pair is taken off. "
+        note="The order is random, so results are equally good at every place; what other raters said of a pair is "
+        "subtracted. "
         "Intervals are for raters like these.",
         number=True,
     )
@@ -148,7 +149,7 @@ def _flag_sentence(raters: int, flagged: int) -> str:
 
 
 def flags_of(raters: pd.DataFrame) -> np.ndarray:
-    """Each rater's flags, text [raters], empty where there is none."""
+    """Each rater's flags, text [raters], or empty."""
     if "flags" not in raters:
         return np.full(len(raters), "", dtype=object)
     return raters["flags"].astype(str).str.strip().to_numpy(dtype=object)

@@ -199,8 +199,8 @@ def mappings(result: ScoreResult) -> Section | None:
         "From scores to the human scale",
         [
             Paragraph(
-                "Each system's scores have their own scale. A mapping says which judgment each score stands for; it "
-                "is monotone. A steep line tells good from poor; a flat one tells nothing."
+                "Each system's scores have their own scale. A mapping says which judgment each score corresponds to; "
+                "it is monotone. A steep line separates good from poor; a flat one does not."
             ),
             Picture(
                 drawings,

@@ -60,8 +60,8 @@ def _flagged(tables: PageTables) -> str:
         return ""
     flagged = int((flags_of(tables.raters) != "").sum())
     if flagged == 0:
-        return ", none of whom gave a reason to look again"
-    return f", of whom {flagged} {'gives' if flagged == 1 else 'give'} a reason to look again (The raters)"
+        return ", none of them flagged"
+    return f", of whom {flagged} {'is' if flagged == 1 else 'are'} flagged (see The raters)"
 
 
 def coverage_sentence(truth: pd.DataFrame) -> str:

@@ -41,7 +41,7 @@ class PairedStatistics:
 
     Parameters
     ----------
-    statistic : float [systems, systems], (column - row) / standard error, NaN where there is none
+    statistic : float [systems, systems], (column - row) / standard error, or NaN
     freedom : float [systems, systems], degrees of freedom of Student's t
     replicates : float [systems, systems, replicates], the centred differences of the bootstrap in units of their own
         standard deviation; NaN where undefined
@@ -70,7 +70,7 @@ class PairedStatistics:
         Parameters
         ----------
         difference : float [couples], how much better the first is, in the measure's own units
-        error : float [couples], its standard error; NaN where there is none
+        error : float [couples], its standard error, or NaN
         freedom : float [couples]
         replicates : float [couples, replicates], the same difference in each replicate
         clusters : number of queries
@@ -279,7 +279,7 @@ def _tail_of_maximum(drawn: np.ndarray, level: float, moved: int = 0) -> float:
 
 
 def _mean(values: np.ndarray) -> np.ndarray:
-    """The mean of each row over its defined values, NaN where there is none."""
+    """The mean of each row over its defined values, or NaN."""
     defined = np.isfinite(values)
     total: np.ndarray = np.where(defined, values, 0.0).sum(axis=1) / defined.sum(axis=1)
     return total

@@ -349,7 +349,7 @@ class Spread:
 
     @cached_property
     def standard_error(self) -> float:
-        """On the figure's own scale; NaN where there is none."""
+        """On the figure's own scale, or NaN."""
         if not self.defined:
             return float("nan")
         error = self._shown

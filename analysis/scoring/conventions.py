@@ -80,7 +80,8 @@ def conventions_of(context: ScoringContext, system: SystemScore) -> dict[str, An
             "1, take percentiles of the replicates; the interval of a mapped correlation reaches 0 from below"
         ),
         "precision_recall": (
-            "at shares of the collection, whose cut the judged pairs tell, so intervals let it vary; where more than "
+            "at shares of the collection, whose cut the judged pairs estimate, so intervals let it vary; where more "
+            "than "
             f"{percent(TIED)} of what is retrieved ties at the cut, at that score (`tied`)"
         ),
         "population": context.population.sentence(),
@@ -202,7 +203,7 @@ def notes_on(context: ScoringContext, candidates: list[Candidate]) -> list[str]:
     if uncorrected and context.population.finite:
         notes.append(
             f"Intervals are not corrected for the part of {count_of(uncorrected, 'query', 'queries')} in the "
-            "collection: all but one of their pairs were certain to be drawn, which does not tell how others would "
+            "collection: all but one of their pairs were certain to be drawn, which does not show how others would "
             "differ."
         )
     if relevance.total in (0, len(pairs)):

@@ -75,7 +75,7 @@ class DesignLimits:
         if self.pool:
             notes.append(
                 "The pairs were drawn from a pool of what systems rank highest: figures speak of the pool, and a "
-                "system that took no part in it is ranked by its own order among the pool alone."
+                "system that took no part in it is ranked by its order within the pool."
             )
         return notes
 

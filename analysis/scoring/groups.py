@@ -137,7 +137,7 @@ class Groups:
         """Sentences on whether groups of people see the systems differently; empty of groups of pairs."""
         if self.leads is None:
             return []
-        said = [f"A group of {self.column} judges by the ratings of its own people alone."]
+        said = [f"A group of {self.column} judges by its own people's ratings."]
         for name, rows in self.leads.items():
             said += ranked_differently(f"{self.column}={name}", rows)
         statements = sum(map(len, self.leads.values()))

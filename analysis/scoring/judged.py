@@ -442,7 +442,7 @@ class PairsOfTable:
 
     @cached_property
     def row(self) -> np.ndarray:
-        """The row of each judged pair, int [judged pairs], -1 where there is none."""
+        """The row of each judged pair, int [judged pairs], or -1."""
         return np.asarray(self.keys.get_indexer(self.pairs.index))
 
     @cached_property

@@ -108,7 +108,7 @@ class ScoringOptions:
         None,
         "Weight of each query, such as its traffic: a column of the judgments or of the table of queries.",
         metavar="COLUMN",
-        shown="query_weight where there is one, else all equal",
+        shown="query_weight if present, else all equal",
         heading=COUNTS,
     )
     unjudged: Unjudged = option(
@@ -121,7 +121,7 @@ class ScoringOptions:
     pool_depth: int | None = option(
         None,
         "Under whole qrels, also leave each system out of the pool: its measures without the judged results that it "
-        "alone has among its first so many, which were pooled.",
+        "alone has among its first N, the pool's depth.",
         at_least=1,
         metavar="K",
         shown="no system is left out",

@@ -40,7 +40,7 @@ class Tested:
     p_t, p_randomisation, p_bootstrap : two-sided; None where the systems are equal in every query, and the first and
         the last also where they differ by the same amount in each, since nothing varies
     p_corrected : of the test that was asked for, over the comparisons by this measure; of random signs if it has none
-    test : the test that p_corrected is of, "t", "randomisation", "bootstrap" or "tukey"; None where there is none
+    test : the test that p_corrected is of, "t", "randomisation", "bootstrap" or "tukey", or None
     effect : the mean in standard deviations of the differences by query
     p_equivalent : that the difference is within the margin
     chance_above : that the first is better by more than the margin
@@ -172,7 +172,7 @@ class MeasureTests:
                 raise RelstudyError("stars say how each system differs from a baseline, and none is stated")
             return {each.first: stars(each.p_corrected) for each in tests}
         if self.options.baseline is not None:
-            raise RelstudyError("letters say which of all systems are told apart, so they go without a baseline")
+            raise RelstudyError("letters say which of all systems differ, so leave out the baseline")
         tested = {name for each in tests if each.difference.low is not None for name in (each.first, each.second)}
         unmarked = {name: "" for name in ordered if name not in tested}
         ordered = [name for name in ordered if name in tested]

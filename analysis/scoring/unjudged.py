@@ -68,7 +68,7 @@ def outside_note(pool: Pool, system: str, scores: pd.DataFrame, higher: bool, qu
     more = ", ..." if len(outside) > EXAMPLES else ""
     return (
         f"{len(outside)} of the {len(first)} results that {system} ranks first ({pool.depth} a query) lie outside "
-        f"the pool, where nobody was asked ({named}{more}); it is ranked by its order among the pool alone."
+        f"the pool, where nobody was asked ({named}{more}); it is ranked by its order within the pool."
     )
 
 

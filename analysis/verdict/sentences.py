@@ -146,7 +146,7 @@ def _close(result: ScoreResult, names: Sequence[str]) -> bool:
 
 
 def _above_the_best_set(result: ScoreResult, ranked: Standings) -> tuple[str, str] | None:
-    """A system that is out though its figure is above one of the best set's, and that one; None where there is none."""
+    """A system that is out though its figure is above one of the best set's, and that one, or None."""
     index = result.primary.index
     figure = {name: result[name].estimate(index).value for name in (*ranked.best, *ranked.others)}
     for out in ranked.others:
@@ -522,7 +522,7 @@ def unknown(result: ScoreResult) -> list[str]:
     if raters is not None and raters < FEW_RATERS:
         sentences.append(
             f"What other raters would say: the ranges allow for any raters like these {raters}, who are too few to "
-            f"tell much of others. {option('raters', 'these')} keeps to these {raters}."
+            f"say much about others. {option('raters', 'these')} keeps to these {raters}."
         )
     partial = [each.name for each in result.systems if each.coverage.scored < each.coverage.judged]
     if partial:

@@ -90,7 +90,7 @@ class Standings:
         return str(ends[0]) if ends[0] == ends[1] else f"{ends[0]}-{ends[1]}"
 
     def comparison(self, index: str, first: str, second: str) -> Comparison | None:
-        """The comparison of two systems by an index, whichever is named first; None where there is none."""
+        """The comparison of two systems by an index, whichever is named first, or None."""
         return self.compared.get(frozenset((first, second)), {}).get(index)
 
     def from_the_first(self, index: Index, name: str) -> Estimate:

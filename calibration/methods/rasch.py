@@ -162,7 +162,8 @@ class Rasch:
         seen = int(np.count_nonzero(decided.by_rater())) + sum(map(len, self.present.values()))
         if np.linalg.matrix_rank((design.T @ design).toarray(), hermitian=True) < seen - len(decided.facets):
             raise RelstudyError(
-                f"the ratings do not tell {', '.join(('rater_id', *decided.facets))} apart: some levels of one go with "
+                f"the ratings do not separate {', '.join(('rater_id', *decided.facets))}: some levels of one "
+                "go with "
                 "certain levels of another throughout, so leave one of them out"
             )
 

@@ -107,7 +107,7 @@ def _looks(name: str) -> str:
 
 
 def nobody_note(table: Checked, column: str = "rater_id") -> str | None:
-    """Note on a rater whose name says that nobody is named; None where there is none.
+    """Note on a rater whose name says that nobody is named, or None.
 
     Examples
     --------

@@ -83,7 +83,7 @@ class Ratings(Result, of_commands=True):
     scale : the scale, and how it is known
     merged : identical rows (same rater, same pair, same rating) that were merged into one
     aside : rows of checks, repeated pairs and practice, which are left out
-    base_rule : how the base block was found, as a phrase; None where there is none
+    base_rule : how the base block was found, as a phrase, or None
     handed_out : how unique pairs were handed out, where the file records it, else None
     notes : on how the table was read, as sentences
     judges : rater ids of automatic judges, whose ratings have no part in judgments
@@ -483,7 +483,7 @@ def with_people(ratings: pd.DataFrame, people: str | os.PathLike[str]) -> pd.Dat
     rated = ratings.assign(rater_id=ratings["rater_id"].astype("str").str.strip())
     if not rated["rater_id"].isin(said["rater_id"]).any():
         raise RelstudyError(
-            f"{table.file}: nobody of it is among the raters; rater_id must be written the same way in both"
+            f"{table.file}: none of its people is among the raters; rater_id must be written the same way in both"
         )
     new = ["rater_id", *(name for name in said if name not in ratings)]
     return rated.merge(said[new], on="rater_id", how="left", validate="many_to_one")

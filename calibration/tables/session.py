@@ -34,7 +34,7 @@ def session_order(frame: pd.DataFrame) -> np.ndarray:
 
 
 def ordered_by(frame: pd.DataFrame) -> str | None:
-    """The column that orders sessions; None where there is none."""
+    """The column that orders sessions, or None."""
     if PLACE in frame and _positions(frame).notna().any():
         return PLACE
     return MOMENT if MOMENT in frame else None
@@ -60,7 +60,7 @@ def order_note(frame: pd.DataFrame) -> str | None:
 
 
 def with_moments(table: Checked) -> tuple[pd.Series | None, list[str]]:
-    """The column `rated_at` in ISO 8601 as far as it can be read, with notes on how; None where there is none."""
+    """The column `rated_at` in ISO 8601 as far as it can be read, with notes on how, or None."""
     if MOMENT not in table.frame:
         return None, []
     moments = read_moments(table.frame[MOMENT])
@@ -71,8 +71,8 @@ def with_moments(table: Checked) -> tuple[pd.Series | None, list[str]]:
         names = [str(rater) for rater in frame["rater_id"][mixed].unique()]
         first = table.row(int(np.flatnonzero(mixed)[0]))
         notes.append(
-            f"{MOMENT} of {count_of(len(names), 'rater')} ({listed_some(names)}; first in row {first}) stands with a "
-            "time zone in some rows and without in others, so they have no order by it"
+            f"{MOMENT} of {count_of(len(names), 'rater')} ({listed_some(names)}; first in row {first}) has a time "
+            "zone in some rows and not in others, so it gives no order"
         )
     return moments.texts, notes
 

@@ -153,7 +153,7 @@ class StudyTables:
             int((heaviest < 0.5 - 1e-9).sum()) + 1, f"query of {len(one)} has", f"queries of {len(one)} have"
         )
         note = (
-            f"Queries count by {name} ({Path(file).name}), not alike: {half} half of the weight. Mappings are fitted "
+            f"Queries count by {name} ({Path(file).name}), unequally: {half} half of the weight. Mappings are fitted "
             "to pairs that count equally."
         )
         weighted = self.judgments.frame.assign(**{WEIGHT: numbers})
@@ -424,7 +424,7 @@ class _Beside:
             return None
 
     def pool(self, judgments: Judgments) -> Pool | None:
-        """The pool; None where there is none. Judgments drawn from one whose table is not there are noted."""
+        """The pool, or None. Judgments drawn from one whose table is not there are noted."""
         file = self.find(*POOL)
         if file is not None:
             return read_pool(file)
@@ -498,7 +498,7 @@ def pairs_beside(path: str | os.PathLike[str]) -> Path:
 
 
 def find_pool(folder: Path) -> Pool | None:
-    """The pool of a study's folder; None where there is none."""
+    """The pool of a study's folder, or None."""
     file = _first_of(POOL, folder)
     return None if file is None else read_pool(file)
 

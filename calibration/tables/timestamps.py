@@ -121,7 +121,7 @@ def read_moments(column: pd.Series) -> Moments:
     >>> read_moments(pd.Series(["13.02.2024 09:10", "1707815400"])).texts.tolist()
     ['2024-02-13T09:10', '2024-02-13T09:10:00Z']
     >>> list(read_moments(pd.Series(["03/04/2024"])).unread)
-    ['may be 3 April or 4 March, and no other row tells']
+    ['may be 3 April or 4 March, and no other row settles it']
     """
     if column.dtype.kind == "M" or is_plain(column):
         return Moments(column, {}, {})
@@ -181,7 +181,7 @@ def _read_all(texts: Sequence[str]) -> list[tuple[str, str]]:
     if either is None:
         return found
     one, other = int(either["one"]), int(either["other"])
-    why = f"may be {one} {TITLES[other - 1]} or {other} {TITLES[one - 1]}, and no other row tells"
+    why = f"may be {one} {TITLES[other - 1]} or {other} {TITLES[one - 1]}, and no other row settles it"
     return [(iso, why if form == "AMBIGUOUS" else form) for iso, form in found]
 
 

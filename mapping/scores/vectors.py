@@ -199,7 +199,7 @@ def matrix_scores(file: Path, pairs: pd.DataFrame, queries: Path, results: Path,
     column = columns.get_indexer(pd.Index(pairs["result_id"].astype(object)))
     score = np.where((row >= 0) & (column >= 0), values[row, column].astype(np.float64), np.nan)
     if np.isinf(score).any():
-        raise RelstudyError(f"{file}: every score must be finite, or NaN where there is none")
+        raise RelstudyError(f"{file}: every score must be finite, or NaN where missing")
     frame = pairs[PAIR].assign(system=system, score=score).dropna(subset="score").reset_index(drop=True)
     return ScoreTable(frame[["system", *PAIR, "score"]])
 

@@ -91,7 +91,7 @@ def read(path: str | os.PathLike[str]) -> Any:
         return FittedMapping.from_json(content, file)
     kind = next((name for name in CLASSES if content.get("kind") == KIND.format(name)), None)
     if kind is None:
-        raise RelstudyError(f"{file}: this is nothing that a result's save() wrote; rs.inspect tells what a table is")
+        raise RelstudyError(f"{file}: not a file that a result's save() wrote; rs.inspect describes a table")
     if kind == "comparison" and "result" not in content:
         return Scores(run_of_comparison(read_comparison(file)))
     if kind != "comparison" and content.get("version") != VERSION:

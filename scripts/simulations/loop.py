@@ -213,7 +213,7 @@ class Study:
         return np.einsum("s,sqc->qc", found / found.sum(), prior)
 
     def statistic(self, by_judge: bool) -> float:
-        """The lead of the first system in standard errors, as its p-value has it; 0 where there is none."""
+        """The lead of the first system in standard errors, as its p-value has it, or 0."""
         tables = self.world.tables
         if by_judge:
             universe = self.universe()

@@ -282,7 +282,7 @@ def _unpack(files: Mapping[str, bytes], folder: Path) -> None:
 
 
 _WHAT: Mapping[str, str] = {
-    "study.toml": "what was asked, of whom and how (`relstudy` serves it)",
+    "study.toml": "the questions, raters and settings (`relstudy` serves it)",
     "consent.txt": "what raters agreed to",
     "columns.csv": "the meaning of every column of every table",
     "versions.json": "the versions of relstudy, Python and libraries that made the archive",

@@ -89,7 +89,7 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
     "raters": {
         "rater_id": RATERS_CODE,
         "n_base": "how many pairs of the base block the rater decided",
-        "mean": "mean of the rater's ratings of the base block; of all where there is none",
+        "mean": "mean of the rater's ratings of the base block; of all ratings without a base block",
         "spread": "standard deviation of these ratings",
         "slope": "what a rating is multiplied by in calibration",
         "offset": "what is then added",
@@ -123,7 +123,7 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "design_reach": _DRAWN["design_reach"],
         "other_id": _OTHER,
         "page": "which of its query's pages the pair is shown on, where the draw decides that",
-        "round_N_probability": "with which probability the pair was first drawn in round N, where there are several",
+        "round_N_probability": "probability that the pair was first drawn in round N, with several rounds",
     },
     "pool": {
         "query_id": _PAIR["query_id"],

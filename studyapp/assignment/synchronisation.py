@@ -345,7 +345,7 @@ def require_own(connection: sa.Connection, study: Study, store: Store) -> str | 
 
 
 def _changed(stored: dict[str, Any], wanted: dict[str, Pair]) -> str:
-    """Message about the first pair id that the database has for another pair; empty where there is none."""
+    """Message about the first pair id that the database has for another pair, or empty."""
     for pair_id, row in stored.items():
         pair = wanted.get(pair_id)
         if pair and _shown(pair) != _shown(row):

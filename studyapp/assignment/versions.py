@@ -90,7 +90,7 @@ def read_version(connection: sa.Connection, folder: Path, secret: bytes) -> Vers
 
 
 def read_item_rows(connection: sa.Connection) -> list[list[str]]:
-    """Rows of the items of the newest version; empty where there is none."""
+    """Rows of the items of the newest version, or empty."""
     newest = sa.select(versions.c.shown_items).where(versions.c.number == _NEWEST)
     return connection.execute(newest).scalar_one_or_none() or []
 

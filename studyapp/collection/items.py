@@ -240,7 +240,7 @@ class Collection:
             raise RelstudyError(f"collection.csv: there is no item {item_id!r}") from None
 
     def positions(self, item_ids: Sequence[str] | np.ndarray) -> np.ndarray:
-        """Positions of some items, int64, -1 where there is none."""
+        """Positions of some items, int64, or -1."""
         return np.fromiter((self._positions.get(each, -1) for each in item_ids), np.int64, len(item_ids))
 
     @cached_property

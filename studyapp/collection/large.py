@@ -245,7 +245,7 @@ class LargeCollection(Collection):
         return at
 
     def positions(self, item_ids: Sequence[str] | np.ndarray) -> np.ndarray:
-        """Positions of some items, int64, -1 where there is none."""
+        """Positions of some items, int64, or -1."""
         import pandas as pd
 
         names = np.asarray(item_ids, dtype=object)
@@ -375,7 +375,7 @@ def _files_of(source: Path) -> list[Path]:
 
 
 def _batches_of(file: Path, names: Sequence[str] | None, asks: bool) -> Iterator[dict[str, pa.Array]]:
-    """A file's columns in parts, as text, "" where there is none.
+    """A file's columns in parts, as text, or "".
 
     Parameters
     ----------

@@ -225,7 +225,8 @@ def _next_round(run: ScoringRun, plan: LookPlan | None, folder: Path, judgments:
         found += [
             (
                 each.expected / each.as_before,
-                f"The next {pairs:,} pairs tell most where judge {judge.stem} is least sure: by score --judge, expect "
+                f"The next {pairs:,} pairs are worth most where judge {judge.stem} is least sure: by score --judge, "
+                "expect "
                 f"an interval of {each.system} {each.expected:.3f} wide, against {each.as_before:.3f} with pairs drawn "
                 "as before. Draw them with:",
                 command,

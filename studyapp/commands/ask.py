@@ -39,7 +39,7 @@ class AskOptions(CommandOptions):
         "What columns are, COLUMN=ROLE,...: query, system, answer, text, title, image, result, rank, score, sources.",
     )
     fetch: bool = option(False, "Fetch the pictures that the table names by addresses on the web; no others.")
-    seed: int = option(0, "Seed of the queries drawn, where there are many.", at_least=0, any_size=True)
+    seed: int = option(0, "Seed of the queries drawn.", at_least=0, any_size=True)
 
 
 @click.command()

@@ -30,7 +30,7 @@ class ExportOptions(CommandOptions):
     )
     question: str | None = option(
         None,
-        "The answers to this further question of [[blocks.questions]], by its id, on its own scale.",
+        "The answers to this further question of [[blocks.questions]], by its id.",
         shown="the blocks' own",
     )
     scale: str | None = option(None, "Only ratings on this scale.", shown="all")

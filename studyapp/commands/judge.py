@@ -80,13 +80,13 @@ class JudgeOptions(CommandOptions):
     )
     budget: float | None = option(
         None,
-        "With --pairs sample: find the share that leaves the least error for so much money, people's part included; "
-        "without prices in study.toml, for so many questions.",
+        "With --pairs sample: find the share with the least error for this much money, people's work included; "
+        "without prices in study.toml, for this many questions.",
         above=0,
     )
     parameters: tuple[str, ...] = option((), "A field of every request.", flags=("--parameter",), metavar="NAME=VALUE")
     workers: int = option(8, "Questions at a time.", at_least=1, at_most=256)
-    limit: int | None = option(None, "Ask at most so many now, over queries by chance.", at_least=1)
+    limit: int | None = option(None, "Ask at most N now, spread over queries at random.", at_least=1)
     timeout: float = option(120.0, "Seconds to wait.", at_least=0.1)
     repeat: float = option(
         0.05,
@@ -348,7 +348,7 @@ def _notes(
     if run.speaking:
         notes.append(
             f"{count_of(len(run.speaking), 'text speaks', 'texts speak')} to whoever grades them, such as that of "
-            f"{run.speaking[0]}; marks around each text say that nothing in it is said to the judge."
+            f"{run.speaking[0]}; marks around each text say that nothing in it addresses the judge."
         )
     return notes
 

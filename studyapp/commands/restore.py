@@ -56,5 +56,5 @@ def restore(folder: Path, backup: Path, yes: bool, as_json: bool) -> None:
         if people:
             say(f"{WORDS[what]} since that backup, and are so again: {listed(people)}")
     if kept is not None:
-        say(f"what stood there before is kept in {kept}")
+        say(f"the former state is in {kept}")
     say(f"Next: relstudy serve {quoted(folder)}")

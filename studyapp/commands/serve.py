@@ -19,7 +19,7 @@ class ServeOptions(CommandOptions):
     secure: bool | None = option(
         None, "Cookies for https only.", flags=("--secure/--no-secure",), shown="by the study's url"
     )
-    preview: bool = option(False, "Only show the pages, from the files as they are; nobody can rate.")
+    preview: bool = option(False, "Only show the pages, from the files as they are, without storing ratings.")
     reset_admin: bool = option(False, "Forget the admin password and print a new one-time link.")
 
 

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Sequence
 
-_TOML = '''# What is asked of whom. docs/reference/study-toml.md explains every setting;
+_TOML = '''# The study's settings. docs/reference/study-toml.md explains every setting;
 # `relstudy serve` checks them all.
 
 [study]
@@ -20,7 +20,7 @@ contact = ""                       # shown at the foot of every page: "Questions
 # url = "https://study.example.org"  # public address: for links, and for cookies that travel by https only
 
 # withdrawal = "delete"             # raters may withdraw: "delete" everything of them, or "keep" and mark their ratings
-# keep_until = 2030-12-31           # until when it is kept who the raters are
+# keep_until = 2030-12-31           # last day on which the study stores who its raters are
 
 # Plain text; an empty line starts a new paragraph. Without these, a short standard text is shown.
 # consent = """
@@ -46,8 +46,8 @@ rules = ["personal", "open"]
 # keep_parameters = ["batch"]
 # completion_url = "https://app.prolific.com/submissions/complete?cc={{code}}"
 # completion_code = "C1ABCDEF"     # one for all; without it each rater gets a code of their own
-# failed_checks_allowed = 1         # who fails more attention checks than this gets no code
-# [entry.outcomes]                  # for who does not complete: a code for {{code}} above, or an address of its own
+# failed_checks_allowed = 1         # raters who fail more attention checks get no code
+# [entry.outcomes]                  # for people who do not complete: a code for {{code}} above, or an address
 # no_consent = "NOCONS01"
 
 [handout]
@@ -86,7 +86,7 @@ seed = 0                           # the order in which pairs are handed out
 # expected = [4, 5]
 # feedback = "Same place, other light: most people call this a good match."
 
-# Who does not answer this share of the practice as expected does not go on:
+# Raters must answer this share of the practice as expected to go on:
 # [qualification]
 # pass_mark = 0.8
 # attempts = 2

@@ -357,7 +357,7 @@ class Entry:
         return next((rule for rule in self.rules if rule in PLATFORM_RULES), "")
 
     def address(self, code: str, identity: str, parameters: Mapping[str, str]) -> str:
-        """Address to return to with a code, or with an outcome's own address; empty where there is none.
+        """Address to return to with a code, or with an outcome's own address, or empty.
 
         `{code}`, `{id}` and each kept parameter in braces are filled in.
 

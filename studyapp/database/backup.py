@@ -112,7 +112,7 @@ class BackupContent:
     ----------
     study : id of its study
     ratings : number of rating rows, each change counted
-    newest : when the last of them was given, in seconds since 1970; None where there is none
+    newest : when the last of them was given, in seconds since 1970, or None
     """
 
     study: str

@@ -33,7 +33,7 @@ class Recovered:
     system : of which system, or ""
     true : its value, known from how the demo was made
     recovered : the estimate
-    low, high : its 95 % interval, None where there is none
+    low, high : its 95 % interval, or None
     """
 
     quantity: str

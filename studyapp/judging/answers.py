@@ -113,7 +113,7 @@ def read_reply(reply: dict[str, Any], scale: Scale, form: AnswerForm, expected: 
 
 
 def server_error(reply: dict[str, Any]) -> str | None:
-    """The error in a reply that calls itself good, in the server's words; None where there is none.
+    """The error in a reply that calls itself good, in the server's words, or None.
 
     Examples
     --------

@@ -167,7 +167,7 @@ def _explained(folder: Path, name: str) -> tuple[float, str]:
     """The share of people's judgments that the judge's grades explain, and the source of that figure."""
     table, judgments = judge_files(folder, name)[0], folder / "judgments.csv"
     if not (table.is_file() and judgments.is_file()):
-        return ASSUMED, "assumed; --pairs judged first, and judgments.csv, would tell"
+        return ASSUMED, "assumed; --pairs judged, with judgments.csv, measures it"
     judge, pairs = read_judge(table, name), JudgedPairs.of(read_study_tables(judgments).judgments)
     universe = Universe.of(pairs, judge, POINT)
     value = explained(universe)["r_squared"].value

@@ -339,7 +339,7 @@ def storable(said: Any) -> Any:
 
 
 def _message(body: bytes) -> str:
-    """The message in the body of an error, in one line; empty where there is none."""
+    """The message in the body of an error, in one line, or empty."""
     try:
         said = json.loads(body)
     except NO_JSON:

@@ -399,7 +399,7 @@ def require_words(collection: Collection, item_ids: Iterable[str]) -> None:
     silent = [name for name in item_ids if (item := collection[name]).kind in PLAYED and not item.text]
     if silent:
         raise RelstudyError(
-            f"collection.csv: a judge gets of a sound or a film what is said in it, and {len(silent)} of them have "
+            f"collection.csv: a judge gets the words of a sound or a film, and {len(silent)} of them have "
             f"neither a transcript (column text) nor captions, such as {silent[0]!r}"
         )
 

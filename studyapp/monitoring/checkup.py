@@ -105,7 +105,7 @@ def _passphrase(study: Study) -> Iterator[Finding]:
     if not study.entry.passphrase:
         return
     if study.entry.has_strong_passphrase:
-        yield Finding("passphrase", "ok", "nobody guesses it: it is looked at however many wrong ones were tried")
+        yield Finding("passphrase", "ok", "safe from guessing: it is checked however many wrong ones were tried")
     else:
         words = "it could be guessed: where many wrong ones were tried from an address, newcomers there have to wait"
         yield Finding("passphrase", "mind", words, "choose three words or more in [entry] passphrase")

@@ -417,7 +417,7 @@ def people_table(store: Store, study: Study) -> pd.DataFrame:
 
 
 def _said(answers: Callable[[Rater], Mapping[str, str] | None], key: str) -> Callable[[Rater], str]:
-    """The entry of a key in what a rater gave, as a spreadsheet may read it; empty where there is none."""
+    """The entry of a key in what a rater gave, as a spreadsheet may read it, or empty."""
     return lambda rater: _no_formula((answers(rater) or {}).get(key, ""))
 
 

@@ -144,7 +144,7 @@ def is_computing(folder: Path) -> bool:
 
 
 def _time(file: Path) -> float:
-    """When a file was last written; 0 where there is none."""
+    """When a file was last written, or 0."""
     try:
         return file.stat().st_mtime
     except OSError:

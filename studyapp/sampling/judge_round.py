@@ -86,8 +86,8 @@ def candidates_for(study: JudgedStudy, options: ScoringOptions, aim: str) -> Can
         raise RelstudyError(f"--aim {aim}: there is no such index to aim at; there are: {', '.join(aims())}")
     if not study.candidates:
         raise RelstudyError(
-            f"no system has a score for every pair that judge {study.judge.name} was given, and what a judgment tells "
-            "depends on where systems rank the pair"
+            f"no system has a score for every pair that judge {study.judge.name} was given, and the worth of a "
+            "judgment depends on where systems rank the pair"
         )
     context = context_for(study.pairs, study.judge, options)
     universe = Universe(study.judge, context)
@@ -153,8 +153,8 @@ def draw_judge_round(folder: Path, options: JudgeRoundOptions, progress: Progres
     draws = {each.query_draw for each in design.rounds if options.paradigm in each.query_probability}
     if len(draws) > 1:
         raise RelstudyError(
-            f"the rounds so far drew queries {len(draws)} times, so that nobody can say by which of them a query came "
-            "in; a judge's round needs one draw of queries"
+            f"the rounds so far drew queries {len(draws)} times, so which of them brought in a query is unknown; a "
+            "judge's round needs one draw of queries"
         )
     queries, *_ = so_far.queries_of_last_draw(options.paradigm)
     judged, notes = _study(folder, options)

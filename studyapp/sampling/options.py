@@ -32,7 +32,7 @@ class SampleOptions:
 
     systems: Sequence[str] | None = None
     queries: int = option(
-        100, "Queries by image to draw; all where there are fewer, none with 0.", at_least=0, heading=DRAW
+        100, "Queries by image to draw; all of them if there are fewer, none with 0.", at_least=0, heading=DRAW
     )
     text_queries: int | None = option(
         None, "Queries by text to draw.", shown="as many as queries by image", at_least=0, heading=DRAW
@@ -51,7 +51,7 @@ class SampleOptions:
     base: int = option(100, "Pairs that everyone rates, for each way of asking.", at_least=0, heading=DRAW)
     base_queries: int | None = option(
         None,
-        "Base block of all pairs of so many queries, for each way of asking; instead of that many pairs.",
+        "Base block of all pairs of this many queries, for each way of asking, instead of --base pairs.",
         at_least=0,
         heading=DRAW,
     )
@@ -59,7 +59,7 @@ class SampleOptions:
     seed: int = option(0, "The same seed draws the same pairs.", at_least=0, any_size=True, heading=DRAW)
     depth: int | None = option(
         None,
-        "Draw from a pool: the union of the systems' first so many results. Figures then speak of the pool.",
+        "Draw from a pool: the union of the systems' first N results. Figures then describe the pool.",
         shown="all results",
         at_least=1,
         heading=POOL,
@@ -72,7 +72,7 @@ class SampleOptions:
     )
     strata: int = option(
         1,
-        "Spread each query's results evenly over so many strata by probability, so that rare ones are never missed.",
+        "Spread each query's results evenly over N strata by probability, so that rare ones are never missed.",
         at_least=1,
         heading=DRAW,
     )
@@ -200,7 +200,7 @@ class CouplesOptions(CommandOptions):
     each: int = option(3, "Couples of each query.", at_least=1, at_most=1000)
     depth: int = option(10, "Couples are of these first results of each system.", at_least=2, at_most=200)
     lists: int | None = option(
-        None, "Couples of whole lists instead: so many first results of each system.", at_least=1, at_most=50
+        None, "Couples of whole lists instead: the first N results of each system.", at_least=1, at_most=50
     )
     systems: str | None = option(
         None, "Systems whose rankings these are, as `relstudy sample --systems` names them.", shown="all there are"

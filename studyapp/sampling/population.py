@@ -34,7 +34,7 @@ class ScoredItems:
     higher: bool = True
 
     def at(self, positions: np.ndarray) -> np.ndarray:
-        """The scores of some items, NaN where there is none."""
+        """The scores of some items, or NaN."""
         if self.positions is None:
             return np.asarray(self.scores[positions], dtype=float)
         if not len(self.positions):

@@ -227,8 +227,8 @@ def _check_names(sources: Sequence[Source]) -> None:
             raise RelstudyError(f"no system can be named {source.name!r}; {', '.join(RESERVED)} are taken")
         if SOURCE_SEPARATOR in source.name:
             raise RelstudyError(
-                f"{file or source.name}: no system can be named {source.name!r}, since {SOURCE_SEPARATOR!r} stands "
-                "between two names in pairs.csv"
+                f"{file or source.name}: no system can be named {source.name!r}, since {SOURCE_SEPARATOR!r} separates "
+                "names in pairs.csv"
             )
         if source.name in files:
             tables = [name for name in (files[source.name], file) if name]

@@ -114,7 +114,7 @@ class HostedStudies:
         return studies
 
     def folder_of(self, name: str) -> Path | None:
-        """Folder of the study with a name; None where there is none."""
+        """Folder of the study with a name, or None."""
         if not NAME.fullmatch(name) or name in RESERVED:
             return None
         for given in self.places:
@@ -124,7 +124,7 @@ class HostedStudies:
         return None
 
     def get(self, name: str) -> HostedStudy | None:
-        """The study of a name, opened if it is not yet; None where there is none.
+        """The study of a name, opened if it is not yet, or None.
 
         Raises
         ------

@@ -97,7 +97,7 @@ class _Request(HTTPRequestParser):
     def parse_header(self, header_plus: bytes) -> None:
         super().parse_header(header_plus)
         if "TRANSFER_ENCODING" in self.headers or (self.chunked and "CONTENT_LENGTH" in self.headers):
-            raise ParsingError("the request's length is said twice")
+            raise ParsingError("the request gives its length twice")
 
 
 class Connection(HTTPChannel):
@@ -268,7 +268,7 @@ class _Accepting:
             if error.errno not in (errno.EMFILE, errno.ENFILE):
                 raise
             self.not_before = time.monotonic() + 1
-            message = "no more files may be open: nobody new is heard for a second"
+            message = "no more files may be open: new connections wait a second"
             log_event("connections", trouble=message)
             return None
 

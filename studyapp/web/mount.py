@@ -37,7 +37,7 @@ def is_within(address: str) -> bool:
 
 
 def asked_query() -> str:
-    """The query of this request with a question mark before it; "" where there is none. Bytes that are no text are
+    """The query of this request with a question mark before it, or "". Bytes that are no text are
     written as addresses write them."""
     query = quote(request.query_string, safe=_IN_QUERIES)
     return f"?{query}" if query else ""

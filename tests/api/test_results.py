@@ -418,8 +418,8 @@ def test_a_damaged_or_foreign_file_is_refused_in_one_sentence(results: Many, tmp
         saved.replace('"power": 0.8', '"power": 0.9'): "it was changed since it was saved, or is damaged",
         saved.replace('"version": 1', '"version": 99'): "version 99 of a saved plan is not known",
         json.dumps(of_another_version): "another version of relstudy saved it",
-        "[1, 2]": "this is nothing that a result's save() wrote",
-        '{"kind": "relstudy dinner"}': "this is nothing that a result's save() wrote",
+        "[1, 2]": "not a file that a result's save() wrote",
+        '{"kind": "relstudy dinner"}': "not a file that a result's save() wrote",
         '{"kind": "relstudy plan", "version": 1}': "it was changed since it was saved",
         (EXAMPLE / "ratings.csv").read_text(): "this is not JSON",
     }

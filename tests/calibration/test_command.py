@@ -367,7 +367,7 @@ def test_ratings_are_calibrated_by_what_is_said_of_people(two_minds: Path) -> No
         ("rater_id,group\nr00,expert\n", "group=novice", "group is 'novice' of nobody; it is: '', 'expert'"),
         ("rater_id,group\nr00,expert\n", "age=3", "the ratings have no column 'age'; there are:"),
         ("rater_id,group\nr00,a\nr00,b\n", "group=a", "rater 'r00' has two rows; one row a person is needed"),
-        ("rater_id,group\nx,a\n", "group=a", "nobody of it is among the raters"),
+        ("rater_id,group\nx,a\n", "group=a", "none of its people is among the raters"),
         ("name,group\nr00,a\n", "group=a", "rater_id: this column is required"),
         ("rater_id,group\nr00,a\n", "query_id=q0", "query_id says 20 things of rater r00"),
     ],

@@ -43,7 +43,7 @@ class EncodeOptions(LabelText):
     )
     seed: int = option(0, "Seed of what is drawn at random.", at_least=0, any_size=True)
     train_superclasses: str | None = option(None, "Superclasses beside the classes, for dsh-dispersed.")
-    epochs: int | None = option(None, "At most so many, for deep encoders.", at_least=1, shown="60")
+    epochs: int | None = option(None, "The most epochs, for deep encoders.", at_least=1, shown="60")
     hold_out: bool | None = option(
         None,
         "Whether a tenth of the training items judges the epochs of deep encoders, or all are learned from, as in the "

@@ -103,6 +103,6 @@ def search_command(encoder: str, options: SearchOptions, as_json: bool) -> None:
     rows = [
         [said(setting), f"{mean:.4f}", str(taken[said(setting)])] for setting, mean in zip(grid, means, strict=True)
     ]
-    print_table(rows, ["setting", "mAP on validation, mean", "taken in so many splits"])
+    print_table(rows, ["setting", "mAP on validation, mean", "splits that took it"])
     for note in notes:
         click.echo(note)

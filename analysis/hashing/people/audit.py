@@ -82,7 +82,7 @@ class Audit:
         """The finding in words."""
         comparable = [truth for truth in self.truths if truth.auc.value is not None and truth.name != "distance"]
         if not comparable:
-            return "No ground truth can be held against these judgments: " + str(self.truths[0].auc.reason)
+            return "No ground truth can be compared with these judgments: " + str(self.truths[0].auc.reason)
         best = max(comparable, key=lambda truth: truth.auc.value or 0.0)
         places = f"a pair that people value above one they don't in {_percent(best.auc)} of cases (50 % is chance)"
         if best.auc.low is None or best.auc.low <= CHANCE:

@@ -276,7 +276,7 @@ def _tell_of_likely_errors(raw: Sequence[Raw], names: Sequence[str], notes: list
         if first and end and {first[0], end[0]} == {0, 1} and first[1] - first[0] == end[1] - end[0]:
             notes.append(
                 f"{names[0]} counts classes from {first[0]} to {first[1]} and {name} from {end[0]} to {end[1]}: if "
-                "they are the same classes, every figure is wrong; count them alike"
+                "they are the same classes, every figure is wrong; number them the same way"
             )
     for part, name in zip(raw, names, strict=True):
         words = {word for row in part[:MOST_SHOWN] for word in row} if isinstance(part, list) else set()

@@ -406,7 +406,7 @@ class Here:
         relevant = relevant_pairs(self.study, np.ones(len(self.study.pairs), bool))
         chance = random_assignment(relevant)["fifth_power"]
         what = f"Eq. 5.5 expected at random, where {percent(relevant.mean())} of the pairs are good"
-        return Evidence(what, (Estimate.of(chance, chance, chance, reason="all pairs are alike"),))
+        return Evidence(what, (Estimate.of(chance, chance, chance, reason="all pairs are equal"),))
 
     def better_than_random(self) -> Evidence:
         """How far each system's normalised rank is below one half, which it is at random; the least certain first."""
@@ -507,7 +507,7 @@ def claims_of(here: Here) -> list[Claim]:
         of("Calibrated ratings still vary", "5.2", above, printed.variance_left(), here.variance_left()),
         of(
             "The more abstract a pair, the more people vary", "5.2", above,
-            none("figure 5.1 shows pairs, no measure of it"), Evidence("nobody says which pairs are abstract"),
+            none("figure 5.1 shows pairs, no measure of it"), Evidence("which pairs are abstract is unknown"),
         ),
         of("1-9 takes longer than binary", "5.3", above, none("people said so; no times are printed"), here.seconds()),
         of(
@@ -577,7 +577,7 @@ def claims_table(claims: Sequence[Claim]) -> list[Block]:
     """The table that the page ends with, and what it comes to."""
     table = Table(
         "claims",
-        "The paper's claims: which hold on its own printed numbers, and which in this study.",
+        "The paper's claims: which hold on its printed numbers, and which in this study.",
         [Column("Claim"), Column("On its own numbers"), Column("Here"), Column("Figure here")],
         [claim.cells() for claim in claims],
         note="Each claim has one rule on both sides: it holds, or does not, where the whole interval of its figure is "
@@ -594,7 +594,7 @@ def summary(table: Table) -> str:
     """The number of claims that hold, on the printed numbers and here, as a sentence."""
     on_print, computed = (Counter(_verdict(row[column])[0] for row in table.rows) for column in (1, 2))
     counts = [
-        f"{each[HOLDS]} hold, {each[FAILS]} do not and {each[UNTOLD]} cannot be told" for each in (on_print, computed)
+        f"{each[HOLDS]} hold, {each[FAILS]} do not and {each[UNTOLD]} are undecided" for each in (on_print, computed)
     ]
     return f"Of {len(table.rows)} claims {counts[0]} on the paper's own numbers; here {counts[1]}."
 

@@ -58,12 +58,12 @@ def disputed(study: PaperStudy) -> list[Block]:
         if (drawn := _drawn(study, str(query), str(result), f"{_said(mean, variance)}, {count} ratings")) is not None
     ]
     if drawings:
-        caption = "Figure 5.1: the pairs that people disagree on most; the query stands to the left of its result."
+        caption = "Figure 5.1: the pairs that people disagree on most; the query is to the left of its result."
         blocks.append(Picture(drawings, caption, name="Disputed pairs"))
     headings = [Column("Query"), Column("Result"), Column("Ratings", 0), Column("Mean"), Column("Variance")]
     headings.append(Column("Greatest by chance"))
     note = f"Pairs of the base block, which everybody rated; without one, pairs with {FEWEST_RATINGS} ratings or more. "
-    note += "If all pairs varied alike, the greatest variance would be above the last column in 5 of 100 studies. "
+    note += "If all pairs varied equally, the greatest variance would be above the last column in 5 of 100 studies. "
     note += "Whether a pair is abstract, as the paper has it, is for the "
     note += "eye. What differs: the paper picks its pairs; these are the ones of greatest variance, calibrated."
     caption = "Figure 5.1: the pairs of greatest variance among raters."

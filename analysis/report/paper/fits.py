@@ -61,8 +61,8 @@ def methods_note(methods: Sequence[str]) -> str:
     if not {"correlation", "bayes"} & set(methods):
         return "The methods are the paper's own."
     return (
-        "In place of the paper's local optimiser (4.2) stands the smooth monotone family of greatest correlation, "
-        "found exactly; in place of its levels with conjugate priors (4.3) steps with ordered levels, summed exactly. "
+        "The paper's local optimiser (4.2) is replaced by the smooth monotone family of greatest correlation, found "
+        "exactly; its levels with conjugate priors (4.3) by steps with ordered levels, summed exactly. "
         f"On the example study the figures lie at most {APART['correlation']:.2f} (4.2) and {APART['bayes']:.2f} (4.3) "
         "from those by the paper's own methods, which --paper-methods takes."
     )

@@ -49,7 +49,7 @@ def normalised_ranks(study: PaperStudy) -> list[Block]:
         used, ranking = _ranking(system)
         relevant = relevant_pairs(study, used)
         if not relevant.any() or relevant.all():
-            missing = Estimate.missing("every pair is alike")
+            missing = Estimate.missing("all pairs are equal")
             rows.append((np.inf, [system.name, missing, missing, system.estimate(NORMALISED_RANK), 0.5]))
             continue
         printed = normalised_rank_fifth_power(relevant, ranking)

@@ -82,8 +82,8 @@ def paper_page(
         Section("provenance", "How this page was made", [Command(shlex.join(command))]),
     ]
     lead = (
-        "The tables and figures of Shirahatti and Barnard 2005 for this study, each under its number there. Under each "
-        "stands what differs from the paper. For reading the study itself, see its report."
+        "The tables and figures of Shirahatti and Barnard 2005 for this study, each under its number there. Below "
+        "each is what differs from the paper. For reading the study itself, see its report."
     )
     if text is not None:
         lead += " As in the paper, all but table 5.1, figure 5.2 and section 5.7 are of the queries by image alone."

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from relstudy.common.results.estimates import Estimate
 
-HOLDS, FAILS, UNTOLD = "holds", "does not hold", "cannot be told"
+HOLDS, FAILS, UNTOLD = "holds", "does not hold", "is undecided"
 NEAR = 0.05
 """Correlations whose difference certainly is below this are comparable."""
 AT_RANDOM = (0.505, 0.535)
@@ -36,7 +36,7 @@ class Finding:
     ----------
     verdict : HOLDS, FAILS or UNTOLD
     why : the figures in words, or what lacks
-    figure : the one that decides, with its interval; None where there is none
+    figure : the one that decides, with its interval, or None
     """
 
     verdict: str
@@ -54,7 +54,7 @@ def above(figure: Estimate) -> str:
     Examples
     --------
     >>> above(Estimate(0.2, 0.1, 0.3)), above(Estimate(0.2, -0.1, 0.5)), above(Estimate(-0.2, -0.3, -0.1))
-    ('holds', 'cannot be told', 'does not hold')
+    ('holds', 'is undecided', 'does not hold')
     """
     low, high = figure.ends or (-1, 1)
     return HOLDS if low > 0 else FAILS if high < 0 else UNTOLD
@@ -94,7 +94,7 @@ def judged(rules: Rule | Sequence[Rule], evidence: Evidence) -> Finding:
     Examples
     --------
     >>> judged(above, Evidence("a minus b", (Estimate(0.2, 0.1, 0.3), Estimate(0.1, -0.1, 0.3)))).verdict
-    'cannot be told'
+    'is undecided'
     """
     if not evidence.figures:
         return Finding(UNTOLD, evidence.what)

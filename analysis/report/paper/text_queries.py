@@ -45,8 +45,8 @@ def text_queries(study: PaperStudy, fits: Fits, text_fits: Fits) -> list[Block]:
         columns,
         [cells for _, cells in rows],
         note=f"The paper prints one figure, {PRINTED} for keywords, in sample. Queries by text are mapped by fits to "
-        "their own pairs. What differs: the figure out of fold comes first, with its interval over queries, and the "
-        "same system's on queries by image stands beside.",
+        "their own pairs. What differs: the figure out of fold comes first, with its interval over queries, beside "
+        "the same system's on queries by image.",
     )
     return [table, Paragraph(_beside(study, fits, rows))]
 

@@ -71,7 +71,7 @@ def percent(share: float, digits: int = 0) -> str:
 
 
 def span(low: float | None, high: float | None, form: str = ".3f") -> str:
-    """The ends of an interval, as pages and commands show them; empty where there is none.
+    """The ends of an interval, as pages and commands show them, or empty.
 
     Those of a difference ("+") have as many digits as tell on which side of 0 both lie.
 

@@ -283,7 +283,7 @@ def instructions_view() -> InstructionsPage:
 
 
 def _practice_words(study: Study) -> str:
-    """Sentences on the practice; empty where there is none."""
+    """Sentences on the practice, or empty."""
     texts, rules, total = current_site().texts, study.qualification, len(study.practice)
     if rules is None:
         return texts("instructions.practice") if total else ""

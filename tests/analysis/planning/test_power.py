@@ -464,8 +464,7 @@ def test_a_stated_difference_is_planned_for_where_the_pilots_own_is_too_small_to
     alike = source(min(apart, key=lambda each: abs(each[1]))[0])
     own = plan_study(alike, PlanOptions(studies=40))
     assert own.queries is None and own.sentence().endswith(
-        "60 pilot queries leave too much uncertain to promise more; a "
-        "larger pilot, or a difference that is stated, can tell."
+        "60 pilot queries leave too much uncertain to promise more; a larger pilot, or a stated difference, can."
     )
     assert own.as_json()["pilot_queries"] == 60
     stated = plan_study(alike, PlanOptions(studies=40, difference=0.1))

@@ -128,7 +128,7 @@ def test_weights_are_said_and_python_gives_the_same_figures(tables: Path) -> Non
     done = scored(tables, *options, "--verbose")
     assert done.exit_code == 0, done.stderr
     assert (
-        "Queries count by traffic (q.csv), not alike: 4 queries of 12 have half of the weight. Mappings are fitted to "
+        "Queries count by traffic (q.csv), unequally: 4 queries of 12 have half of the weight. Mappings are fitted to "
         "pairs that count equally."
     ) in done.stdout
     result = rs.score(

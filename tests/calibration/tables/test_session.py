@@ -79,7 +79,7 @@ def test_a_day_that_may_be_a_month_is_not_read_and_one_sentence_names_the_row() 
     (said,) = [note for note in asked.notes if "rated_at" in note]
     assert said == (
         "rated_at of 2 ratings is not read as a time, so they have no place in a session: '03/04/2024 10:00' in row 3 "
-        "may be 3 April or 4 March, and no other row tells"
+        "may be 3 April or 4 March, and no other row settles it"
     )
     assert asked.frame["rated_at"].tolist()[1:] == ["03/04/2024 10:00", "04/05/2024"]
     assert read_moments(pd.Series(["03/04/2024", "13/04/2024"])).texts.tolist() == ["2024-04-03", "2024-04-13"]
@@ -105,7 +105,7 @@ def test_a_rater_whose_times_have_a_zone_in_some_rows_alone_has_no_order_by_them
     read = check_ratings(Checked(frame.assign(rated_at=times), "ratings.csv"))
     order = session_order(read.frame)
     assert np.isnan(order[:2]).all() and order[2:].tolist() == [0.0, 1.0]
-    assert any("rated_at of 1 rater (a; first in row 2) stands with a time zone in some rows" in n for n in read.notes)
+    assert any("rated_at of 1 rater (a; first in row 2) has a time zone in some rows" in n for n in read.notes)
 
 
 def test_where_position_and_time_order_differently_a_line_says_which_one_orders() -> None:

@@ -78,7 +78,7 @@ def test_the_kind_of_an_item_may_be_in_any_case(lab: Path, kind: str) -> None:
 
 def test_inspect_says_what_lies_in_a_folder_and_the_command(lab: Path) -> None:
     done = relstudy("inspect", lab)
-    assert "a folder of 3 pictures and 2 texts, of which a study can be made" in done.output
+    assert "a folder of 3 pictures and 2 texts; `relstudy new` makes a study of it" in done.output
     assert f"relstudy new my-study --from {lab}" in done.output
     relstudy("new", lab / "study", "--from", lab / "photos")
     assert "a study of relstudy, with collection.csv" in relstudy("inspect", lab / "study").output

@@ -142,7 +142,7 @@ def test_snapshots_and_unrated_books_of_a_search_tool_are_results(tmp_path):
     book = frame[frame["Snapshot Name"] == "old"].drop(columns=names[:2]).assign(Rating="")
     book.to_csv(tmp_path / "book.csv", index=False)
     for name in ("snapshots.csv", "book.csv"):
-        assert "results or answers that nobody has rated" in succeeds("inspect", tmp_path / name).output
+        assert "results or answers without ratings" in succeeds("inspect", tmp_path / name).output
 
 
 ASKED = ("How do lakes form?", "Why is the sky blue?")

@@ -79,7 +79,8 @@ def said_once(values: pd.Series, raters: pd.Series, column: str) -> pd.Series:
     if (several > 1).any():
         rater = several.index[several > 1][0]
         raise RelstudyError(
-            f"{column} says {several[rater]} things of rater {rater}; people are compared by what is said once of each"
+            f"{column} says {several[rater]} things of rater {rater}; people are compared by columns with one value "
+            "for each"
         )
     return by_rater.first()
 

@@ -90,7 +90,7 @@ def a_row_an_entry(table: Checked, names: Sequence[str]) -> Checked:
     }
     frame = table.frame.iloc[of_row].reset_index(drop=True).assign(**entries)
     found = table.among(frame, table.rows[of_row])
-    found.notes = (*table.notes, f"{listed(list(names))} hold lists, of which each entry is a row")
+    found.notes = (*table.notes, f"{listed(list(names))} hold lists: each entry is a row")
     return found
 
 

@@ -404,7 +404,7 @@ def without_percent_signs(table: Checked, value: Sequence[str]) -> Checked:
             one, other = (f"{texts.iloc[place]!r} in row {table.row(place)}" for place in apart)
             raise RelstudyError(
                 f"{table.file}, column {table.labels.get(name, name)}: {one} has a percent sign and {other} has none; "
-                "only you can tell whether they are on one scale, so write them the same way"
+                "write them the same way"
             )
         numbers = percentages(texts[signed])
         assert numbers is not None

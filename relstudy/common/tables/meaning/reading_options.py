@@ -119,8 +119,8 @@ class ReadingOptions:
 
     columns: Mapping[str, str | tuple[str, ...]] = option(
         dict,
-        "Which column is which, as `worker=rater_id,grade=rating`, in whatever table it stands "
-        "(`FILE:grade=rating` for one of them). Several for rating (or a pattern, as `P*=rating`) where each rater, or "
+        "Which column is which, as `worker=rater_id,grade=rating`, in any table (`FILE:grade=rating` for one of "
+        "them). Several for rating (or a pattern, as `P*=rating`) where each rater, or "
         "each answer, has a column.",
         metavar="THEIRS=OURS,...",
         typed=_columns,

@@ -189,7 +189,7 @@ def known_scale(
     Parameters
     ----------
     table : faults in its columns are added to it
-    values : the numbers, NaN where there is none
+    values : the numbers, or NaN
     what, slack : as for `scale_of_values`
     ask : whether numbers that may mean that there was no answer (`odd_values`) are faults
     """

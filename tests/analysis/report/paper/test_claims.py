@@ -206,7 +206,7 @@ def test_a_difference_here_is_that_of_the_two_correlations(here: Here) -> None:
 def test_the_page_ends_with_the_claims_and_json_has_them(here: Here, claims: dict[str, Claim]) -> None:
     _, table = claims_table(list(claims.values()))
     assert isinstance(table, Table) and len(table.rows) == 32
-    assert "Of 32 claims 16 hold, 3 do not and 13 cannot be told on the paper's own numbers" in summary(table)
+    assert "Of 32 claims 16 hold, 3 do not and 13 are undecided on the paper's own numbers" in summary(table)
     [entry] = [each for each in as_json(table) if str(each["claim"]).startswith("RWMM-TEST")]
     assert entry["claim"] == "RWMM-TEST is comparable to RWMM-ALL" and entry["where"] == "6"
     on_print, in_study = entry["on_its_own_numbers"], entry["here"]

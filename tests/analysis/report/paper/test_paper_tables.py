@@ -363,7 +363,7 @@ def test_the_command_writes_page_csv_and_latex_into_one_folder(tmp_path: Path) -
     done = relstudy("report", *arguments)
     assert "Figure 5.2 needs" not in done.stdout
     assert "query by image, binary" in pd.read_csv(paper / "table-5-1.csv").columns
-    assert "cannot be told on the paper's own numbers; here" in done.stdout and (paper / "claims.csv").exists()
+    assert "are undecided on the paper's own numbers; here" in done.stdout and (paper / "claims.csv").exists()
     assert not (paper / "section-5-7.csv").exists()
     assert not (paper / "table-5-4-gone.csv").exists() and (paper / "notes.csv").exists()
     assert done.exit_code == 0

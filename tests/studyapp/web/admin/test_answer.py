@@ -124,8 +124,8 @@ def test_where_a_judge_is_least_sure_the_next_pairs_tell_most(tmp_path):
 
     found = compute_answer(folder)
     said = re.fullmatch(
-        r"The next (\d+) pairs tell most where judge model is least sure: by score --judge, expect an interval of \w+ "
-        r"([\d.]+) wide, against ([\d.]+) with pairs drawn as before. Draw them with:",
+        r"The next (\d+) pairs are worth most where judge model is least sure: by score --judge, expect an interval of "
+        r"\w+ ([\d.]+) wide, against ([\d.]+) with pairs drawn as before. Draw them with:",
         found.next_round[0],
     )
     assert said is not None, found
