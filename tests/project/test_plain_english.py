@@ -40,7 +40,7 @@ def said(path: Path) -> Iterator[tuple[int, str]]:
     """The strings of a module that are not docstrings, with their lines; of a template its text."""
     source = path.read_text(encoding="utf-8")
     if path.suffix == ".html":
-        yield 1, re.sub(r"<[^>]+>|\{[%{].*?[%}]\}", " ", source, flags=re.DOTALL)
+        yield 1, re.sub(r"<[^>]+>|\{[%{#].*?[%}#]\}", " ", source, flags=re.DOTALL)
         return
     tree = ast.parse(source)
     alone = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
