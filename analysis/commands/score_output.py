@@ -220,7 +220,7 @@ def _print_standings(result: ScoreResult, ranked: Standings, most: int | None = 
             row.append(" ".join(ranked.mark(each.name, first, name) for each in others))
         rows.append(row)
     interval = _interval(result.options.level)
-    header = ["rank", "system", "figure", interval, "behind the first", interval, *asked]
+    header = ["rank", "system", "figure", interval, "difference from the leader", interval, *asked]
     header += ["also"] if most is None else []
     header += _add_scored(result, ranked.names, rows)
     beside = {judged_beside(index) for index in result.indices if index is result.primary.index or index.name in asked}

@@ -158,10 +158,18 @@ def measures(result: ScoreResult) -> Iterator[Block]:
     said = _first_ten(order_of(result))
     if said:
         yield Paragraph(said)
-    yield table
     how = f"How: {result.conventions['measures']}. They have no weights."
-    terms = reading_graded(list(result.systems[0].measures))
-    yield Folded("What these measures are", [Paragraph(how, quiet=True), *([Terms(terms)] if terms else [])])
+    terms = reading_graded([name for name in result.systems[0].measures if _is_shown(result, name)])
+    meant: list[Block] = [Paragraph(how, quiet=True), *([Terms(terms)] if terms else [])]
+    if result.primary.index.of_run:
+        yield table
+        yield Folded("What these measures are", meant)
+    else:
+        yield Folded("Measures under their ir-measures names", [table, *meant])
+
+
+def _is_shown(result: ScoreResult, name: str) -> bool:
+    return any(name in system.measures and system.measures[name].value is not None for system in result.systems)
 
 
 def measures_table(

@@ -10,10 +10,10 @@ from relstudy.analysis.indices.registry import PEARSON, index_of
 from relstudy.analysis.report.layout import Block, Paragraph
 from relstudy.analysis.report.tables import Cell, Column, DifferenceWithP, Table
 from relstudy.analysis.report.words import clear, orders_agree
-from relstudy.analysis.scoring.results import Comparison, Ordering, ScoreResult, SystemScore
+from relstudy.analysis.scoring.results import Comparison, ScoreResult, SystemScore
 from relstudy.analysis.verdict.standings import MOST_IN_MATRIX, standings
 from relstudy.common.results.estimates import Estimate
-from relstudy.common.runtime.wording import count_of, listed_some, share_of_draws
+from relstudy.common.runtime.wording import count_of
 
 
 def who_beats_whom(result: ScoreResult) -> list[Block]:
@@ -92,7 +92,9 @@ def _differences(
         note="The first system's figure minus the second's: above zero the first is better. p is corrected: by "
         f"{result.primary.index.term}, which decides, beside the best system by the test of what may be the best, else "
         "over all pairs (max-t); by all other measures over all pairs together. The interval is not, so it can leave "
-        "out 0 though p is not small.",
+        "out 0 though p is not small."
+        if indices[0] is result.own_indices[0]
+        else "To be read as the table above.",
         shown=max(len(result.systems) - 1, 3),
     )
 
@@ -109,35 +111,16 @@ def agreement(result: ScoreResult) -> list[Block]:
     summary = orders_agree(result)
     if summary:
         blocks.append(Paragraph(summary))
-    for ordering in result.orderings:
-        said = first_places(ordering)
-        if said:
-            blocks.append(Paragraph(said))
-    if blocks and any(ordering.first for ordering in result.orderings):
+    first = [ordering for ordering in result.orderings if ordering.first]
+    if first:
         blocks.append(
-            Paragraph(
-                "That is the share of bootstrap replicates, not the chance that the system is truly the best: of eight "
-                "equal ones, the one that leads comes first in about half of them.",
-                quiet=True,
+            Table(
+                "first-places",
+                "Share of the redrawn samples of queries in which each system comes first.",
+                [Column("System"), *(Column(index_of(each.index).title, 0, percent=True) for each in first)],
+                [[name, *(each.first.get(name) for each in first)] for name in standings(result).names],
+                note="This is not the chance that a system is the best: of eight equal ones, the leader comes first in "
+                "about half of the samples.",
             )
         )
     return blocks
-
-
-def first_places(ordering: Ordering) -> str:
-    """Shares of first places by an index over redrawn queries, in a sentence; empty where not known.
-
-    Examples
-    --------
-    >>> first_places(Ordering("pearson", ("a", "b", "c"), {"a": 0.784, "b": 0.216, "c": 0.0}, 9))
-    'By correlation, a came first in 78 % and b in 22 % of the redrawn samples of queries, c never.'
-    """
-    if not ordering.first:
-        return ""
-    order = sorted(ordering.first, key=lambda name: -ordering.first[name])
-    ever = [name for name in order if ordering.first[name] > 0]
-    never = [name for name in order if ordering.first[name] == 0]
-    shares = [f"{name} in {share_of_draws(ordering.first[name])}" for name in ever]
-    shares[0] = shares[0].replace(f"{ever[0]} in", f"{ever[0]} came first in", 1)
-    nobody = f", {listed_some(never)} never" if never else ""
-    return f"By {index_of(ordering.index).term}, {listed_some(shares)} of the redrawn samples of queries{nobody}."

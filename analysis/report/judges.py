@@ -80,8 +80,7 @@ def _blocks_of(study: JudgedStudy, options: ScoringOptions, result: ScoreResult)
     return [
         Paragraph(_gain(assisted, len(study.pairs))),
         *(Paragraph(sentence) for sentence in _verdicts(assisted, result)),
-        *blocks,
-        Folded("Every figure, with and without its help", figures),
+        Folded("Every figure, with and without its help", [*blocks, *figures]),
     ]
 
 
@@ -143,6 +142,7 @@ def _table(assisted: AssistedScores) -> Table:
         for system, indices, figures in by_system
         if index in indices
     ]
+    rows.sort(key=lambda row: row[-1] == 1)  # what it does not help comes last
     return Table(
         f"judge-{assisted.judge.name}",
         "People alone, and with the judge's help.",

@@ -27,11 +27,10 @@ class Heading:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A subject in bold, what is said of it, and the numbers behind it in small print."""
+    """A subject in bold, and what is said of it."""
 
     subject: str
     text: str
-    numbers: str = ""
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ import pandas as pd
 from relstudy.analysis.indices.registry import NORMALISED_RANK, SAME_QUERY
 from relstudy.analysis.report import pictures
 from relstudy.analysis.report.collection import Items
-from relstudy.analysis.report.layout import Block, Picture, Section
+from relstudy.analysis.report.layout import Block, Folded, Picture, Section
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.verdict.verdict import Verdict
@@ -47,7 +47,8 @@ def queries_section(
             name="Queries",
         )
     )
-    blocks.append(_worst(result, names, above, items, with_pictures))
+    worst = _worst(result, names, above, items, with_pictures)
+    blocks.append(Folded(f"Where {names[0]} does worst", [worst]))
     return Section("queries", "Query by query", blocks)
 
 

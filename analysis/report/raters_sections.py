@@ -75,7 +75,12 @@ def raters_section(tables: PageTables, seed: int) -> Section | None:
         blocks.append(Folded("Do raters agree?", _agreement(tables, seed)))
         effect = place_effect(ratings.frame)
         if effect is not None:
-            blocks += [Paragraph(place_sentence(effect)), Folded("Place by place", [_places_table(effect)])]
+            said, places = Paragraph(place_sentence(effect)), _places_table(effect)
+            blocks += (
+                [said, Folded("Place by place", [places])]
+                if effect.is_found
+                else [Folded("Order on the page: no effect seen", [said, places])]
+            )
         blocks += _session(tables)
     if raters is not None:
         blocks.append(Folded("Each rater", [_raters_table(raters, numbers), *_flag_terms(raters)]))
@@ -123,7 +128,9 @@ def _session(tables: PageTables) -> list[Block]:
     picture = Picture(
         [pictures.session(tenths)], caption, wide=True, narrow=[pictures.session(tenths, narrow=True)], name="Session"
     )
-    return [Paragraph(said), picture if drift.is_found else Folded("Ratings over the session", [picture])]
+    if drift.is_found:
+        return [Paragraph(said), picture]
+    return [Folded("Drift over the session: none seen", [Paragraph(said), picture])]
 
 
 def _places_table(effect: PlaceEffect) -> Table:
@@ -250,7 +257,7 @@ def _agreement(tables: PageTables, seed: int) -> list[Block]:
         rows.append([f"Φ: {many}, for the values themselves", study.coefficient("phi"), *no_categories])
         total = sum(study.components.values())
         shares = [f"{source} {percent(each / total)}" for source, each in study.components.items()]
-        note = f" Ratings vary by {listed(shares)} (restricted maximum likelihood). {study.sentence()}"
+        note = f" Ratings vary by {listed(shares)} (restricted maximum likelihood)."
     shown = [row for row in rows if any(number(cell) is not None for cell in row[1:])]
     if shown:
         columns = [Column("Measure"), Column("As given")] + ([Column("Calibrated")] if calibrated is not None else [])

@@ -55,33 +55,28 @@ def reading_indices(result: ScoreResult) -> list[Term]:
     mapped = any(system.mapped_scores is not None for system in result.systems)
     scores = "a system's scores, put on people's scale by its mapping," if mapped else "a system's scores"
     others = "Raw correlation takes the scores as they are. " if mapped else ""
-    whole = " Each pair counts as one over its probability of being chosen, so this is the correlation over "
-    whole += f"{result.scope}, whoever proposed the pairs; the one over the judged pairs alone is beside it."
+    whole = f" It is that over {result.scope}, whoever proposed the pairs."
     terms = [
         (
             "Correlation",
-            f"How closely {scores} follow people's judgments: 0 not at all, 1 exactly. Its square is "
-            f"the share of the variation in the judgments that goes along with the scores. {others}"
-            "Spearman and Kendall ask only "
-            f"whether the order is right.{whole if result.collection else ''}",
+            f"How closely {scores} follow people's judgments: 0 not at all, 1 exactly. {others}Spearman and Kendall "
+            f"ask only whether the order is right.{whole if result.collection else ''}",
         ),
         *_explained(result),
         *((index.title, index.explanation) for index in result.own_indices if index is not PEARSON),
         (
             "Interval",
-            f"The small range at a number is designed to contain the true value in {how_often(result.options.level)} "
-            f"{other_studies(result)}. {_not_covered(result)} Two ranges can overlap although the difference is clear: "
-            "see the table of differences.",
+            f"The range at a number contains the true value in {how_often(result.options.level)} "
+            f"{other_studies(result)}. {_not_covered(result)} Two ranges can overlap although the difference is clear.",
         ),
     ]
     if len(result.systems) > 1:
         terms.append(
             (
                 "p",
-                "How often two equally good systems would seem to differ this much or more by the luck of the queries, "
-                "after allowing for all that is compared at once: every two systems by the measure that decides, and "
-                f"every two by all other measures together. Below {more_than_chance(result):g} this page speaks of "
-                "more than chance.",
+                "How often two equally good systems would differ this much or more by the luck of the queries, "
+                f"corrected for all comparisons. Below {more_than_chance(result):g} this page speaks of more than "
+                "chance.",
             )
         )
     if result.weighting is Weighting.DESIGN:
@@ -89,8 +84,8 @@ def reading_indices(result: ScoreResult) -> list[Term]:
         terms.append(
             (
                 "Weight",
-                "Pairs are chosen with unequal, known probabilities, because random pairs are nearly all poor. In "
-                f"{listed(pooled)} each counts as one over its probability, which makes up for the choice.",
+                f"Pairs were chosen with unequal, known probabilities. In {listed(pooled)} each counts as one over its "
+                "probability, which corrects for the choice.",
             )
         )
     return terms

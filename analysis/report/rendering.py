@@ -11,6 +11,7 @@ from relstudy.analysis.report.layout import (
     Block,
     Folded,
     Page,
+    Paragraph,
     Picture,
 )
 from relstudy.analysis.report.tables import (
@@ -55,7 +56,8 @@ def html_of(page: Page, *, part: bool = False) -> str:
 
 
 def _shower(macros: Any) -> Callable[[Block], str]:
-    """Renders a block by the macro that is called as its class, in small letters."""
+    """Renders a block by the macro that is called as its class, in small letters; blocks come in the page's order."""
+    given_before: list[str] = []
 
     def show(block: Block) -> str:
         given: Any = block
@@ -63,7 +65,10 @@ def _shower(macros: Any) -> Callable[[Block], str]:
             folded: str = macros.folded(block.summary, [show(each) for each in block.blocks])
             return folded
         if isinstance(block, Table):
-            given = _table_for_page(block)
+            given = _table_for_page(block, "\n".join(given_before))
+            given_before.append(given["note"])
+        elif isinstance(block, Paragraph):
+            given_before.append(block.text)
         elif isinstance(block, Picture):
             given = _picture_for_page(block)
         text: str = getattr(macros, type(block).__name__.lower())(given)
@@ -86,8 +91,8 @@ def _picture_for_page(picture: Picture) -> dict[str, Any]:
     }
 
 
-def _table_for_page(whole: Table) -> dict[str, Any]:
-    table, said = whole.reasons_once()
+def _table_for_page(whole: Table, before: str) -> dict[str, Any]:
+    table, said = whole.reasons_once(before)
     rows = table.rows if table.shown is None else table.rows[: table.shown]
     best = table.marked()
     scales = [None if table.number else table.scale(i) for i in range(len(table.columns))]

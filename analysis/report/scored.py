@@ -14,8 +14,6 @@ from relstudy.analysis.report.opening import answer_section
 from relstudy.analysis.report.queries import queries_section
 from relstudy.analysis.report.reading import (
     good_match,
-    how_often,
-    other_studies,
     reading_indices,
 )
 from relstudy.analysis.report.tables import Cell, Column, Table, shown_number
@@ -29,6 +27,8 @@ from relstudy.analysis.verdict.verdict import Verdict
 from relstudy.calibration.tables.judgments import OF_QRELS
 from relstudy.common.runtime.wording import listed
 
+IN_THE_INTERVAL = ("level", "replicates", "seed")
+"""Conventions that the one on intervals holds, too."""
 IN_WORDS = 3
 """So many systems at most are described in a sentence each."""
 
@@ -39,9 +39,7 @@ def in_words(result: ScoreResult) -> Folded:
     blocks: list[Block] = [
         Sentences(system_sentences(result)[:IN_WORDS]),
         Paragraph(
-            f"{good_match(result)} A system that guesses puts a good match above a poor one 50 times in 100. "
-            f"The range behind a number is designed to contain the true value in "
-            f"{how_often(result.options.level)} {other_studies(result)}.",
+            f"{good_match(result)} A system that guesses puts a good match above a poor one 50 times in 100.",
             quiet=True,
         ),
     ]
@@ -106,7 +104,7 @@ def scores_table(result: ScoreResult) -> Table:
     indices = [primary, *(index for index in result.own_indices if index is not primary)]
     columns = [Column("System"), *([Column("Rank")] if several else []), Column(primary.title)]
     if several:
-        columns.append(Column("Behind the first", signed=True))
+        columns.append(Column("Difference from the leader", signed=True))
     columns += [Column(index.title) for index in indices[1:]]
     partly = any(system.coverage.scored < system.coverage.judged for system in ordered)
     if partly:
@@ -126,8 +124,7 @@ def scores_table(result: ScoreResult) -> Table:
         note=f"Intervals at {100 * level:g} %."
         + (
             " Bold is the best of a column and what is not clearly worse. "
-            f"Ranks are by {primary.term}, with their {100 * level:g} % intervals; behind the first is the paired "
-            "difference in it."
+            f"Ranks and differences are by {primary.term}, with {100 * level:g} % intervals; differences are paired."
             if several
             else ""
         ),
@@ -215,10 +212,11 @@ def mappings(result: ScoreResult) -> Section | None:
 
 def conventions(result: ScoreResult) -> Section:
     """Every choice behind the numbers, by name."""
+    chosen = {name: value for name, value in result.conventions.items() if name not in IN_THE_INTERVAL}
     return Section(
         "conventions",
         "How the numbers are made",
-        [Terms([(str(name).replace("_", " "), _shown_value(value)) for name, value in result.conventions.items()])],
+        [Terms([(str(name).replace("_", " "), _shown_value(value)) for name, value in chosen.items()])],
         folded=True,
     )
 

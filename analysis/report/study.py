@@ -22,7 +22,7 @@ from relstudy.analysis.report.questions import questions_section
 from relstudy.analysis.report.raters_sections import MOST_COUNTED, raters_section, scale_values
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.report.tested import section_of_left_out, section_of_tests
-from relstudy.analysis.report.trust import coverage_sentence, number_or_none, trust_section
+from relstudy.analysis.report.trust import number_or_none, trust_section
 from relstudy.analysis.scoring.relevance import RelevanceRule
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.calibration.reliability.scale_use import uniformity_table
@@ -83,6 +83,8 @@ def _of_folder(tables: PageTables, run: ScoringRun, question: str | None) -> Ite
         yield from _some(judges_section(tables.folder, run.study.judgments, run.result))
 
 
+TRUE_SHOWN = 12
+"""Rows of the truth that the page shows, those outside of their interval first."""
 SIMULATED = ("Simulated study.", "The raters are programs; nothing here says what people think.")
 
 
@@ -206,14 +208,16 @@ def truth_section(tables: PageTables) -> Section | None:
         estimate = Estimate.missing("not found") if recovered is None else Estimate(recovered, low, high)
         said = "" if inside is None else "inside" if inside else "outside"
         rows.append([str(entry["quantity"]).capitalize(), str(entry["system"]), true, estimate, said])
+    rows.sort(key=lambda row: row[-1] != "outside")
     text = "This study was simulated, so the truth is known: here is what it found beside what is true."
     table = Table(
         "truth",
         "Recovered against true.",
         [Column("Quantity"), Column("System"), Column("True"), Column("Recovered"), Column("Truth is")],
         rows,
+        shown=TRUE_SHOWN,
     )
-    blocks: list[Block] = [Paragraph(f"{text} {coverage_sentence(tables.truth)}".strip()), table]
+    blocks: list[Block] = [Paragraph(text), table]
     return Section("truth", "Against the truth", blocks, folded=True)
 
 
@@ -225,9 +229,6 @@ def provenance(tables: PageTables, result: ScoreResult, command: Sequence[str]) 
         ("Python", ".".join(map(str, sys.version_info[:3]))),
         *((name, version(name)) for name in packages),
         ("Judgments, fingerprint", str(result.pairs["fingerprint"])),
-        ("Seed", str(result.options.seed)),
-        ("Bootstrap replicates", str(result.options.replicates)),
-        ("Folds by query", str(result.options.folds)),
     ]
     return Section(
         "provenance",

@@ -139,9 +139,10 @@ class Table:
                 cells |= {(i, index) for i, value in values.items() if value == goal or (i, name) in self.as_good}
         return cells
 
-    def reasons_once(self) -> tuple[Table, frozenset[str]]:
-        """The table for a page, where a reason that several cells share for having no number stands once, in the note;
-        and these reasons. A column that has no number for one reason goes; the files keep it.
+    def reasons_once(self, given: str = "") -> tuple[Table, frozenset[str]]:
+        """The table for a page, with a reason that several cells share for having no number once, in the note; and
+        these reasons. A column that has no number for one reason goes; the files keep it. A reason in `given`, what
+        the page says before the table, is not repeated.
 
         Examples
         --------
@@ -168,8 +169,10 @@ class Table:
             index for index, each in enumerate(self.columns) if not any(each.name in gone for gone in whole.values())
         ]
         names = {self.columns[index].name for index in kept}
-        gone = "; ".join(f"{listed(names)} ({reason})" for reason, names in whole.items())
-        said = [self.note, f"Not shown: {gone}."] if whole else [self.note]
+        before = [name for reason, names in whole.items() if reason in given for name in names]
+        gone = [f"{listed(before)} (reasons above)"] if before else []
+        gone += [f"{listed(names)} ({reason})" for reason, names in whole.items() if reason not in given]
+        said = [self.note, f"Not shown: {'; '.join(gone)}."] if whole else [self.note]
         said += [f"{NONE} in {listed(columns)}: {reason}." for reason, columns in part.items()]
         lean = replace(
             self,

@@ -6,10 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from relstudy.analysis.indices.registry import NORMALISED_RANK, PEARSON, index_of
 from relstudy.analysis.report.layout import Sentence
-from relstudy.analysis.report.tables import shown_number
 from relstudy.analysis.scoring.results import Comparison, ScoreResult, SystemScore
 from relstudy.analysis.verdict.standings import standings
-from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.wording import listed
 
 
@@ -19,11 +17,8 @@ def order_of(result: ScoreResult) -> list[SystemScore]:
 
 
 def system_sentences(result: ScoreResult) -> list[Sentence]:
-    """One sentence for each system, best first, with its numbers beneath."""
-    return [
-        Sentence(system.name, f"{_agreement(system)}{_ranking(system)}.", _numbers(result, system))
-        for system in order_of(result)
-    ]
+    """One sentence for each system, best first."""
+    return [Sentence(system.name, f"{_agreement(system)}{_ranking(system)}.") for system in order_of(result)]
 
 
 def _agreement(system: SystemScore) -> str:
@@ -47,39 +42,6 @@ def _ranking(system: SystemScore) -> str:
     if above is None:
         return ""
     return f" and puts a good match above a poor one {100 * above:.0f} times in 100, whatever the query"
-
-
-def _numbers(result: ScoreResult, system: SystemScore) -> str:
-    shown = [
-        f"{index.term if number else index.title} {_with_interval(system.shown(index))}"
-        for number, index in enumerate(result.own_indices)
-        if system.estimate(index).value is not None
-    ]
-    of_all = system.explained.of_reachable
-    if of_all.value is not None:
-        shown.append(f"explained {_percent(system.explained.share)}, of reachable {_percent(of_all)}")
-    if result.proposers is not None:
-        shown.append("proposed pairs" if system.name in result.proposers else "proposed none of the pairs")
-    return ", ".join(shown)
-
-
-def _percent(estimate: Estimate) -> str:
-    """A share in percent with its interval."""
-    if estimate.value is None:
-        return "not known"
-    text = f"{100 * estimate.value:.0f} %"
-    if estimate.ends is None:
-        return text
-    low, high = estimate.ends
-    return f"{text} ({100 * low:.0f} to {100 * high:.0f})"
-
-
-def _with_interval(estimate: Estimate) -> str:
-    text = shown_number(estimate.value)
-    if estimate.ends is None:
-        return text
-    low, high = estimate.ends
-    return f"{text} ({shown_number(low)} to {shown_number(high)})"
 
 
 def clear(comparison: Comparison, result: ScoreResult) -> bool:

@@ -21,7 +21,7 @@ from relstudy.common.runtime.wording import listed
 
 REPLICATES = 2
 """Only the figures themselves are asked for."""
-MOST = 4
+MOST = 2
 """Systems whose figures are told both ways; of more, those that change most."""
 BESIDE = "average_precision"
 """Told beside the primary index: the one that random ratings move most."""

@@ -17,6 +17,8 @@ from relstudy.common.runtime.wording import count_of, listed, percent
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 EXAMPLES = 3
+FEW_UNDECIDED = 0.01
+"""The share of undecided pairs from which on each system's thirds are given."""
 THIRDS = ("best", "middle", "last")
 
 
@@ -109,11 +111,11 @@ def undecided_notes(scored: Scored, judgments: Judgments) -> list[str]:
         shares = shares_by_third(candidate.direction.turned(score), undecided)
         if shares is not None:
             said.append(f"{candidate.name} " + ", ".join(f"{percent(share, 1)}" for share in shares))
-    by_score = f" (in the best, middle and last third by score: {'; '.join(said)})" if said else ""
-    have = "is undecided and has" if len(blank) == 1 else "are undecided and have"
     of = len(judgments) + len(blank)
-    rest = "the figures take the judged ones for all"
-    return [f"{len(blank)} of {of} pairs that people saw {have} no part{by_score}; {rest}."]
+    by_score = f" (in the best, middle and last third by score: {'; '.join(said)})" if said else ""
+    by_score = by_score if len(blank) >= FEW_UNDECIDED * of else ""
+    were, are = ("was", "is") if len(blank) == 1 else ("were", "are")
+    return [f"{len(blank)} of {of} pairs {were} left undecided by everyone and {are} not used{by_score}."]
 
 
 def shares_by_third(score: np.ndarray, undecided: np.ndarray) -> list[float] | None:

@@ -153,7 +153,7 @@ def test_bold_in_the_column_that_decides_is_the_best_set_and_the_distances_are_t
 ) -> None:
     ranked, table = verdict_of(result).standings, table_of(page, "systems")
     names = [column.name for column in table.columns]
-    assert names[2] == result.primary.index.title and names[3] == "Behind the first"
+    assert names[2] == result.primary.index.title and names[3] == "Difference from the leader"
     assert [str(table.rows[row][0]) for row, column in sorted(table.marked()) if column == 2] == ranked.best
     overview = next(block for block in page.sections[0].blocks if isinstance(block, Overview))
     behind = {row.name: row.behind for row in overview.rows if row.behind is not None}
