@@ -241,7 +241,7 @@ class StudyFiles:
         return known_pairs(self.study, self.items)
 
     def require_practice_apart(self) -> None:
-        """Refuse practice on a pair that is rated later: practice would have shown its answer by then."""
+        """Refuse practice on, and examples of, a pair that is rated later: its answer would be known by then."""
         ids = {(pair.query_id, frozenset((pair.result_id, pair.other_id))): pair.pair_id for pair in self.drawn}
         for pair in self.with_answers:
             drawn_id = ids.get((pair.query_id, frozenset((pair.result_id, pair.other_id))))
@@ -249,6 +249,13 @@ class StudyFiles:
                 raise RelstudyError(
                     f"study.toml: the practice pair {pair.query_id!r}, {pair.result_id!r} is the pair {drawn_id!r} of "
                     "pairs.csv, which would be rated after its answer was shown; practise on another pair"
+                )
+        for each in self.study.examples:
+            drawn_id = ids.get((each.query_id, frozenset((each.result_id, None))))
+            if drawn_id is not None:
+                raise RelstudyError(
+                    f"study.toml: the example {each.query_id!r}, {each.result_id!r} is the pair {drawn_id!r} of "
+                    "pairs.csv, which people rate; choose another"
                 )
 
 
@@ -292,7 +299,7 @@ def _change(connection: sa.Connection, study: Study, items: DisplayedItems, want
     earlier = {row[0]: row for row in read_item_rows(connection)}
     both = (*wanted.values(), *stored.values())
     ids = {item for pair in both for item in (pair.query_id, pair.result_id, pair.other_id) if item is not None}
-    shown = set(items.whole(ids))
+    shown = set(items.whole(ids)) | set(study.named_items)
     rows = {name: row for name, row in earlier.items() if name in shown} | items.rows(study.folder, sorted(shown))
     finished = sa.select(sa.func.count(raters.c.finished_at)).where(raters.c.outcome.is_(None))
     changes = Changes(

@@ -82,7 +82,7 @@ def items_needed(folder: Path, pairs: pd.DataFrame) -> list[str]:
         ids += pd.read_parquet(folder / ITEMS, columns=["item_id"])["item_id"].tolist()
     if (folder / "study.toml").is_file():
         study = Study.load(folder)
-        ids += [name for pair in (*study.practice, *study.attention) for name in pair.item_ids]
+        ids += study.named_items
     return list(dict.fromkeys(map(str, ids)))
 
 

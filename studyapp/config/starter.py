@@ -86,6 +86,13 @@ seed = 0                           # the order in which pairs are handed out
 # expected = [4, 5]
 # feedback = "Same place, other light: most people call this a good match."
 
+# A rating guide beside the scale, an example for each grade; take pairs that are not in pairs.csv:
+# [[examples]]
+# query_id = "..."
+# result_id = "..."
+# rating = 5
+# text = "The same place."
+
 # Raters must answer this share of the practice as expected to go on:
 # [qualification]
 # pass_mark = 0.8
@@ -336,6 +343,21 @@ def with_people(
         text, found = re.subn(pattern, lambda _, line=line: line, text, count=1, flags=re.M)  # type: ignore[misc]
         assert found, pattern
     return text
+
+
+def with_examples(text: str, examples: Sequence[tuple[str, str, float]]) -> str:
+    """A study.toml with a rating guide: query_id, result_id and grade of each example.
+
+    Examples
+    --------
+    >>> 'rating = 5' in with_examples(starter_toml("mine"), [("q1", "r1", 5.0)])
+    True
+    """
+    made = [
+        f"[[examples]]\nquery_id = {_string(query)}\nresult_id = {_string(result)}\nrating = {rating:g}\n"
+        for query, result, rating in examples
+    ]
+    return "\n".join([text, *made])
 
 
 def _string(text: str) -> str:

@@ -26,6 +26,7 @@ from relstudy.studyapp.config.study_parts import (
     CollectionSettings,
     Display,
     Entry,
+    Example,
     JudgeSettings,
     KnownPair,
     Limits,
@@ -42,6 +43,7 @@ from relstudy.studyapp.config.study_toml import (
     read_collection,
     read_displays,
     read_entry,
+    read_examples,
     read_judges,
     read_known,
     read_limits,
@@ -56,7 +58,7 @@ from relstudy.studyapp.config.study_toml import (
 from relstudy.studyapp.config.toml_checker import ID, LANGUAGE, PUBLIC, TomlChecker, line_numbers
 
 TABLES = (
-    *("study", "handout", "entry", "scales", "display", "blocks", "practice", "attention", "qualification"),
+    *("study", "handout", "entry", "scales", "display", "blocks", "practice", "attention", "examples", "qualification"),
     *("screening", "groups", "limits", "questions", "texts", "judges", "analysis", "looks", "webhook", "sso"),
     "collection",
 )
@@ -97,6 +99,7 @@ class Study:
     blocks: tuple[Block, ...]
     practice: tuple[KnownPair, ...]
     attention: tuple[KnownPair, ...]
+    examples: tuple[Example, ...]
     qualification: Qualification | None
     screening: tuple[Question, ...]
     groups: tuple[Group, ...]
@@ -165,6 +168,12 @@ class Study:
         """Every scale of ratings; which of two is better is not a grade, as a side is another result for each rater."""
         compared = {block.scale.name for block in self.blocks if block.is_comparison}
         return tuple(scale for scale in self.scales if scale.name not in compared)
+
+    @property
+    def named_items(self) -> list[str]:
+        """Ids of the items that study.toml names: of practice, attention checks and examples."""
+        known = [name for pair in (*self.practice, *self.attention) for name in pair.item_ids]
+        return known + [name for each in self.examples for name in (each.query_id, each.result_id)]
 
     @property
     def result_questions(self) -> dict[str, ResultQuestion]:
@@ -275,6 +284,7 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
         blocks=blocks,
         practice=practice,
         attention=read_known(check, check.tables(data, "attention"), "attention", blocks),
+        examples=read_examples(check, check.tables(data, "examples"), blocks),
         qualification=read_qualification(check, data, len(practice)),
         screening=screening,
         groups=read_groups(check, check.tables(data, "groups"), blocks, screening),

@@ -218,6 +218,25 @@ class KnownPair:
 
 
 @dataclass(frozen=True)
+class Example:
+    """A pair of the rating guide, which shows raters what a grade means.
+
+    Parameters
+    ----------
+    scale : name of the scale that it is an example on
+    query_id, result_id : items of the collection
+    rating : the grade
+    text : why; may be empty
+    """
+
+    scale: str
+    query_id: str
+    result_id: str
+    rating: float
+    text: str = ""
+
+
+@dataclass(frozen=True)
 class Qualification:
     """Practice score that a rater has to reach to go on.
 

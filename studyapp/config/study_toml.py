@@ -27,6 +27,7 @@ from relstudy.studyapp.config.study_parts import (
     CollectionSettings,
     Display,
     Entry,
+    Example,
     JudgeSettings,
     KnownPair,
     Limits,
@@ -242,6 +243,33 @@ def read_known(
             )
         )
     return tuple(pairs)
+
+
+def read_examples(check: TomlChecker, data: list[dict[str, Any]], blocks: tuple[Block, ...]) -> tuple[Example, ...]:
+    """[[examples]]: the rating guide, best grade first."""
+    scales = {block.scale.name: block.scale for block in blocks if not block.is_comparison}
+    if data and not scales:
+        check.fault(("examples",), None, "only blocks that ask for ratings have examples")
+        return ()
+    examples = []
+    for index, entry in enumerate(data):
+        path = ("examples", index)
+        check.keys(entry, path, ("scale", "query_id", "result_id", "rating", "text"))
+        scale = scales[check.one_of(entry, path, "scale", next(iter(scales)), scales)]
+        rating = entry.get("rating")
+        if isinstance(rating, bool) or not isinstance(rating, int | float) or not scale.has(rating):
+            check.fault((*path, "rating"), rating, f"a value of the scale {scale.name} is needed")
+            continue
+        examples.append(
+            Example(
+                scale=scale.name,
+                query_id=check.text(entry, path, "query_id", None),
+                result_id=check.text(entry, path, "result_id", None),
+                rating=float(rating),
+                text=check.text(entry, path, "text", ""),
+            )
+        )
+    return tuple(sorted(examples, key=lambda each: -each.rating))
 
 
 def _read_also(check: TomlChecker, data: dict[str, Any], path: Keys, block: Block) -> dict[str, tuple[float, ...]]:

@@ -130,6 +130,7 @@ ENGLISH: dict[str, str] = {
     "rate.left": "about {minutes} min left",
     "rate.done": "{answered} of {pages} pages answered",
     "rate.practice": "Practice",
+    "rate.examples": "Examples for each grade",
     "rate.missing": "Please rate every result, or choose undecided.",
     "rate.changed": (
         "The study was changed while you were on this page, and your answers to the page as it was were not saved. "

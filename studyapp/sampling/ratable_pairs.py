@@ -88,8 +88,7 @@ def known_pair_ids(study: Study) -> dict[str, KnownPair]:
 def known_pairs(study: Study, items: DisplayedItems) -> list[Pair]:
     """The practice pairs and attention checks of study.toml."""
     entry_of = known_pair_ids(study)
-    for entry in entry_of.values():
-        items.require(entry.item_ids, f"{study.folder / 'study.toml'}, practice and attention")
+    items.require(study.named_items, f"{study.folder / 'study.toml'}, practice, attention and examples")
     return [
         Pair(
             pair_id,

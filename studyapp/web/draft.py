@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,12 +21,13 @@ from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import read_json, write_json, write_text
 from relstudy.common.runtime.wording import count_of, thousands
 from relstudy.common.tables.formats.table_files import read_table
+from relstudy.common.tables.meaning.scales import scale_named
 from relstudy.common.tables.meaning.study_folder import ANSWERS
 from relstudy.studyapp.collection.asked_study import make_study
 from relstudy.studyapp.collection.from_folder import make_collection
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.collection.results_table import read_results
-from relstudy.studyapp.config.starter import starter_toml, with_people, with_question
+from relstudy.studyapp.config.starter import starter_toml, with_examples, with_people, with_question
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.systems import SYSTEMS
 from relstudy.studyapp.web.hosted import NAME, RESERVED, STOPPED
@@ -116,6 +117,7 @@ class Draft:
     contact, consent : texts for raters; "": the shipped ones
     ways : how raters get in
     completion : Prolific's completion code
+    examples : query_id, result_id and grade of the pairs of the rating guide
     """
 
     name: str
@@ -132,6 +134,7 @@ class Draft:
     consent: str = ""
     ways: tuple[str, ...] = WAYS[:2]
     completion: str = ""
+    examples: tuple[tuple[str, str, float], ...] = ()
 
     @property
     def kind(self) -> Template:
@@ -144,7 +147,9 @@ class Draft:
         if not (folder / STOPPED).is_file() or not (folder / DRAFT).is_file():
             return None
         content = read_json(folder / DRAFT)["draft"]
-        return cls(**content | {"systems": tuple(content["systems"]), "ways": tuple(content["ways"])})
+        examples = tuple((query, result, rating) for query, result, rating in content["examples"])
+        lists = {name: tuple(content[name]) for name in ("systems", "ways")}
+        return cls(**content | lists | {"examples": examples})
 
     def checked(self) -> Draft:
         """Itself.
@@ -209,12 +214,15 @@ def make_draft(draft: Draft, host: Path, take: Callable[[Path], None] | None = N
             file = study / "study.toml"
             url = PROLIFIC + draft.completion if draft.completion else ""
             said = with_people(file.read_text(encoding="utf-8"), draft.contact, draft.consent, draft.ways, url)
-            write_text(said, file)
+            drawn = read_table(study / "pairs.csv", "query_id", "result_id").frame
+            taken = set(zip(drawn["query_id"], drawn["result_id"], strict=True))
+            kept = tuple(each for each in draft.examples if each[:2] not in taken and each[2] in _grades(draft))
+            write_text(with_examples(said, kept), file)
             Study.load(study)
         except RelstudyError as error:
             raise RelstudyError(re.sub(rf"{re.escape(place)}/({UPLOADS}/)?", "", str(error))) from None
         uploads.rename(study / UPLOADS)
-        write_json({"draft": asdict(draft), "made": asdict(made)}, study / DRAFT)
+        write_json({"draft": asdict(replace(draft, examples=kept)), "made": asdict(made)}, study / DRAFT)
         (study / STOPPED).touch()
         if target.exists():
             target.rename(Path(place) / "before")  # which goes with the place
@@ -223,6 +231,12 @@ def make_draft(draft: Draft, host: Path, take: Callable[[Path], None] | None = N
         except OSError:
             raise RelstudyError(f"there is a study {draft.name} already; choose another name") from None
     return made
+
+
+def _grades(draft: Draft) -> tuple[float, ...]:
+    scale = scale_named(draft.scale)
+    assert scale is not None, "the scales of a draft are built in"
+    return scale.values
 
 
 def open_draft(folder: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from collections.abc import Iterable
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import cast
@@ -25,7 +26,7 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.mount import asked_query
 from relstudy.studyapp.web.site import current_site
-from relstudy.studyapp.web.views import Choice, ItemView, MessagePage, RefusedPage
+from relstudy.studyapp.web.views import Choice, ExampleView, ItemView, MessagePage, RefusedPage
 
 
 def show(template: str, page: object, rater: Rater | session.Claim | None = None) -> str:
@@ -226,3 +227,20 @@ def refusal_page(reason: str, status: int, *, again: bool = True) -> ResponseRet
 def headers_of(error: HTTPException) -> dict[str, str]:
     """The headers of a refusal that a page or JSON in its place keeps: when to ask again, and what may be asked."""
     return {name: value for name, value in error.get_headers() if name in ("Retry-After", "Allow")}
+
+
+def rating_guide(scales: Iterable[Scale]) -> tuple[ExampleView, ...]:
+    """The examples of what grades on these scales mean, best first."""
+    site = current_site()
+    items, by_name = site.served.version.items, {scale.name: scale for scale in scales}
+    return tuple(
+        ExampleView(
+            show_value(each.rating),
+            by_name[each.scale].labels.get(each.rating, ""),
+            item_view(items[each.query_id]),
+            item_view(items[each.result_id]),
+            each.text,
+        )
+        for each in site.study.examples
+        if each.scale in by_name
+    )

@@ -25,6 +25,7 @@ from relstudy.common.charts.pictures import read_picture
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.pairs_table import OTHER
+from relstudy.common.tables.meaning.scales import scale_named
 from relstudy.studyapp.config.accounts import read_accounts
 from relstudy.studyapp.monitoring.checkup import check_study
 from relstudy.studyapp.systems import SYSTEMS
@@ -43,6 +44,7 @@ from relstudy.studyapp.web.draft import (
     open_draft,
 )
 from relstudy.studyapp.web.draft_preview import preview_of
+from relstudy.studyapp.web.guide import pairs_to_grade
 from relstudy.studyapp.web.hosted import NAME
 from relstudy.studyapp.web.uploads import UPLOAD, taken_in
 
@@ -226,7 +228,7 @@ FILLED: dict[str, Callable[[Draft, MultiDict[str, str]], Draft]] = {
 
 
 @blueprint.get("/check")
-def check() -> ResponseReturnValue:
+def check(message: str = "", status: int = 200) -> ResponseReturnValue:
     """What was understood, the first results as people will see them, and what is wrong still."""
     draft = _drafted(_here())
     folder = _here().folder / draft.name
@@ -237,7 +239,31 @@ def check() -> ResponseReturnValue:
         for row in pairs.head(SHOWN).to_dict("records")
     ]
     wrong = [finding for finding in check_study(folder) if finding.state == "wrong"]
-    return _page("check", draft, shown=shown, wrong=wrong)
+    to_grade = pairs_to_grade(folder) if draft.kind.of_items else []
+    named = [[_shown(items, each) for each in pair] for pair in to_grade]
+    given = {each[:2]: each[2] for each in draft.examples}
+    guide = [(*pair, words, given.get(pair)) for pair, words in zip(to_grade, named, strict=True)]
+    scale = scale_named(draft.scale)
+    grades = scale.values if scale else ()
+    return _page("check", draft, message, status, shown=shown, wrong=wrong, guide=guide, grades=grades)
+
+
+@blueprint.post("/guide")
+def guide() -> ResponseReturnValue:
+    """Make the rating guide: of each grade the first pair that was given it."""
+    here, draft, form = _here(), _drafted(_here()), request.form
+    if not draft.kind.of_items:
+        abort(404)
+    chosen: dict[float, tuple[str, str, float]] = {}
+    for number, (query, result) in enumerate(pairs_to_grade(here.folder / draft.name)):
+        text = form.get(f"grade-{number}", "")
+        if re.fullmatch(r"\d{1,3}", text):
+            chosen.setdefault(float(text), (query, result, float(text)))
+    try:
+        make_draft(replace(draft, examples=tuple(chosen.values())), here.folder)
+    except RelstudyError as error:
+        return check(str(error), 400)
+    return redirect("/start/check#guide")
 
 
 def _shown(items: Mapping[Any, Mapping[Any, Any]], name: str) -> tuple[str, str]:

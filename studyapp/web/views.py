@@ -79,6 +79,17 @@ class ResultView:
 
 
 @dataclass(frozen=True)
+class ExampleView:
+    """A pair of the rating guide: the grade, its label, and why."""
+
+    value: str
+    label: str
+    query: ItemView
+    item: ItemView
+    text: str
+
+
+@dataclass(frozen=True)
 class RatingPage:
     """One query with its results, to be rated.
 
@@ -108,6 +119,7 @@ class RatingPage:
     not_shown: bool = False
     played: str = "any"
     preload_media: tuple[str, ...] = ()
+    examples: tuple[ExampleView, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -161,6 +173,7 @@ class InstructionsPage:
     paragraphs: tuple[str, ...]
     practice: str
     scales: tuple[tuple[Choice, ...], ...]
+    examples: tuple[ExampleView, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from relstudy.studyapp.web import session
 from relstudy.studyapp.web.mount import asked_query, is_within
 from relstudy.studyapp.web.rater.expected_duration import said_duration
 from relstudy.studyapp.web.rater.steps import rater_of_page
-from relstudy.studyapp.web.rendering import choices, end_page, paragraphs, show, unavailable
+from relstudy.studyapp.web.rendering import choices, end_page, paragraphs, rating_guide, show, unavailable
 from relstudy.studyapp.web.site import LANGUAGE, current_site
 from relstudy.studyapp.web.views import ConsentPage, InstructionsPage, SwitchPage
 
@@ -279,6 +279,7 @@ def instructions_view() -> InstructionsPage:
         paragraphs(study.instructions or current_site().texts(f"instructions.default{way}")),
         _practice_words(study),
         tuple(choices(scale) for scale in study.graded),
+        rating_guide(study.graded),
     )
 
 

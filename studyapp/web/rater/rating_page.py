@@ -19,7 +19,7 @@ from relstudy.studyapp.collection.markup import words_to_mark
 from relstudy.studyapp.config.study_parts import NOT_SHOWN, Block, was_shown
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.rater.expected_duration import seconds_per_page
-from relstudy.studyapp.web.rendering import choices, item_view
+from relstudy.studyapp.web.rendering import choices, item_view, rating_guide
 from relstudy.studyapp.web.site import current_site
 from relstudy.studyapp.web.views import FurtherView, ItemView, RatingPage, ResultView
 
@@ -89,6 +89,7 @@ def build_rating_page(
         message=message,
         not_shown=block.not_shown,
         played=block.played,
+        examples=() if block.is_comparison else rating_guide([block.scale]),
     )
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from relstudy.analysis.report.best_few import STEADY_HITS, measures, steady_from
 from relstudy.analysis.report.differences import who_beats_whom
-from relstudy.analysis.report.layout import Paragraph
+from relstudy.analysis.report.layout import Folded, Paragraph
 from relstudy.analysis.report.tables import Table
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
@@ -40,7 +40,8 @@ def test_a_curve_begins_where_enough_good_matches_are_found(result: ScoreResult)
 
 def test_what_is_not_clearly_worse_than_the_best_is_bold_too(result: ScoreResult) -> None:
     blocks = list(measures(result))
-    table = next(block for block in blocks if isinstance(block, Table))
+    folded = next(block for block in blocks if isinstance(block, Folded))
+    table = next(block for block in folded.blocks if isinstance(block, Table))
     bold = {(str(table.rows[row][0]), table.columns[column].name) for row, column in table.marked()}
     assert {(name, "condensed nDCG@3") for name in ("s0", "s1")} <= bold
     assert ("s2", "condensed nDCG@3") not in bold

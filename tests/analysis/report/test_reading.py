@@ -44,7 +44,7 @@ def test_the_page_names_the_level_of_its_intervals_wherever_it_speaks_of_them(
 ) -> None:
     page = html_of(page_of(run(level=level, measures=())))
     assert f"the bar its {bar} interval" in page and f"Intervals at {bar}" in page
-    assert page.count(f"in {often} studies that draw other queries of this collection") == 2
+    assert page.count(f"in {often} studies that draw other queries of this collection") == 1
     assert f"Below {1 - level:g} this page speaks of more than chance" in page
     assert level == 0.95 or ("95 %" not in page and "19 of 20" not in page)
 

@@ -200,7 +200,8 @@ def test_an_order_effect_is_on_the_page_with_its_interval_where_places_are_known
         table.to_csv(study / name, index=False)
     section = raters_section(tables_of(study), 0)
     assert section is not None
-    told = next(block.text for block in section.blocks if isinstance(block, Paragraph) and "order" in block.text)
+    opened = [each for block in section.blocks for each in (block.blocks if isinstance(block, Folded) else [block])]
+    told = next(block.text for block in opened if isinstance(block, Paragraph) and "order" in block.text)
     assert told.startswith("There is an order effect" if falls else "No order effect is seen")
     assert re.search(r"[+−]\d\.\d\d points, 95 % interval [+−]\d\.\d\d to [+−]\d\.\d\d", told)
 

@@ -35,6 +35,14 @@ def faults(text: str) -> str:
         (HEAD + "[handout]\nlease_minutes = 0", "line 5, handout.lease_minutes: 0 is not allowed; a number from 0.01"),
         (HEAD + "[handout]\nseed = 1.5", "line 5, handout.seed: 1.5 is not allowed; a whole number"),
         (HEAD + "[entry]\nrules = 'open'", "line 5, entry.rules: 'open' is not allowed; a list of texts"),
+        (
+            HEAD + "[[examples]]\nquery_id = 'q'\nresult_id = 'r'\nrating = 9",
+            "examples.rating: 9 is not allowed; a value of the scale 1-5 is needed",
+        ),
+        (
+            HEAD + "[[blocks]]\nask = 'which'\n[[examples]]\nquery_id = 'q'\nresult_id = 'r'\nrating = 1",
+            "examples: only blocks that ask for ratings have examples",
+        ),
         (HEAD + "[entry]\nrules = ['opne']", "entry.rules: 'opne' is not allowed; any of personal, open, passphrase"),
         (HEAD + "[entry]\nrules = ['passphrase']", "goes with a passphrase of at least 8 characters"),
         (HEAD + "[entry]\nrules = ['passphrase']\npassphrase = 'short'", "line 6, entry.passphrase: 'short'"),

@@ -72,10 +72,12 @@ def test_a_new_draw_that_cannot_be_served_leaves_the_study_and_its_draw_as_they_
     before, drawn = made.rows(), (made.folder / "pairs.csv").read_bytes()
     toml = made.folder / "study.toml"
     practice = '[[practice]]\nblock = "base"\nquery_id = "q0"\nresult_id = "q1"\nexpected = [1]\n'
-    toml.write_text(f"{TOML}{practice}", encoding="utf-8")
+    example = '[[examples]]\nquery_id = "q0"\nresult_id = "q1"\nrating = 1\n'
     every_pair = ("--queries", 12, "--results", 11, "--base", 8, "--systems", "colour")
-    refused = relstudy("sample", made.folder, *every_pair, "--overwrite")
-    assert refused.exit_code == 1 and "practise on another pair" in refused.output, refused.output
+    for known, why in ((practice, "practise on another pair"), (example, "which people rate; choose another")):
+        toml.write_text(f"{TOML}{known}", encoding="utf-8")
+        refused = relstudy("sample", made.folder, *every_pair, "--overwrite")
+        assert refused.exit_code == 1 and why in refused.output, refused.output
     assert made.rows() == before and (made.folder / "pairs.csv").read_bytes() == drawn
     assert not list(made.folder.glob("earlier-*")) and not (made.folder / ".drawing").exists()
     browser.rate()

@@ -373,7 +373,7 @@ WRONG = {
     "another type": ((("a.docx", b"PK"),), {}, "a.docx: a table"),
     "a reserved name": ((("a.csv", TABLE.encode()),), {"name": "static"}, "cannot be the name of a study"),
     "no name": ((("a.csv", TABLE.encode()),), {"name": "../.."}, "cannot be the name of a study"),
-    "no kind": ((("a.csv", TABLE.encode()),), {"template": "films"}, "a kind and a scale of the list"),
+    "no kind": ((("a.csv", TABLE.encode()),), {"template": "dances"}, "a kind and a scale of the list"),
 }
 
 
@@ -471,3 +471,31 @@ def test_hash_codes_propose_pairs_by_their_hamming_distance(host, visitor):
     wrong = [(io.BytesIO(b"\x93NUMPY nonsense"), "bad.npy"), (io.BytesIO(b"p00"), "bad.ids.txt")]
     assert "bad.npy" in visitor.fill("systems", systems="colour", files=wrong).text and visitor.status == 400
     assert "a table" in visitor.upload(("itq.npy", saved.getvalue()), template="answers").text
+
+
+def test_a_rating_guide_is_made_of_real_pairs_that_nobody_rates(host, visitor):
+    names = [f"p{k:02d}" for k in range(16)]
+    visitor.upload(
+        ("own.zip", zipped({f"{name}.png": picture(9 * k) for k, name in enumerate(names)})), template="items"
+    )
+    visitor.fill("question", scale="1-5", queries="5", results="4", base="4", raters="2")
+    page = visitor.get("/start/check")
+    assert "0 of 5 grades" in page.text and "not an example" in page.text
+    csrf = page.forms[0].fields["csrf"]
+    visitor.post("/start/guide", csrf=csrf, **{"grade-0": "5", "grade-1": "5", "grade-2": "1", "grade-3": "77"})
+    assert visitor.status == 200 and "2 of 5 grades" in visitor.page.text
+    study = Study.load(host[2] / "own")
+    assert [each.rating for each in study.examples] == [5, 1]
+    rated = {tuple(row) for row in pd.read_csv(host[2] / "own" / "pairs.csv")[["query_id", "result_id"]].to_numpy()}
+    assert not {(each.query_id, each.result_id) for each in study.examples} & rated
+    first = next(link for link in visitor.get("/start/rater/preview/").links if "/block-" in link)
+    for address in (first, "/start/rater/preview/instructions"):
+        page = visitor.get(address)
+        assert "Examples for each grade" in page.text and visitor.html.count("data-item") >= 4
+    shown = re.findall(r'src="(/start/rater/item/[^"]+)"', visitor.html)
+    assert shown and all(visitor.client.get(each).status_code == 200 for each in shown)
+    visitor.fill("question", scale="yes-no", queries="5", results="4", base="4", raters="2")
+    assert [each.rating for each in Study.load(host[2] / "own").examples] == [1], "a grade that the scale has"
+    assert visitor.post("/start/guide", **{"grade-0": "1"}) and visitor.status == 400
+    visitor.upload(("answers.csv", TABLE.encode()))
+    assert "not an example" not in visitor.get("/start/check").text

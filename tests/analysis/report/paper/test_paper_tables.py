@@ -394,7 +394,7 @@ def test_the_papers_own_methods_make_the_row_of_their_section(
 def test_notes_say_what_stands_in_the_place_of_the_papers_methods(study: PaperStudy, fits: Fits) -> None:
     """The tables had other methods than the paper's, and nothing said so; figures: docs/evidence/differences.md."""
     table = correlations.by_selection(study, fits)[0]
-    assert isinstance(table, Table) and "In place of the paper's local optimiser" in table.note
+    assert isinstance(table, Table) and "The paper's local optimiser (4.2) is replaced" in table.note
     best = correlations.at_its_best(study, fits)[0]
     assert isinstance(best, Table) and "--paper-methods takes" in best.note
     assert methods_note(OF_THE_PAPER) == methods_note((OGIVE,)) == "The methods are the paper's own."
