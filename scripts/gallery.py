@@ -10,6 +10,8 @@ published, and the report that the last command makes. --queries takes the first
 from __future__ import annotations
 
 import argparse
+import html
+import re
 import shlex
 import subprocess
 import sys
@@ -32,6 +34,8 @@ COMMANDS = (
 REPORTS = "reports"
 """The folder of the reports: beside the pages they would have the names that these get on the site."""
 IN_README = "tifa160"
+WIDE = 900
+"""Pixels of the window in which the systems are pictured."""
 SHOWN = 14
 """Lines of the last command on the page."""
 
@@ -287,8 +291,9 @@ def make(name: str, study: Study, data: Path, out: Path, queries: int | None) ->
     (out / f"{name}.md").write_text("\n".join([*lines, study.remark, ""]), encoding="utf-8")
 
 
-def contents(out: Path) -> None:
-    """The page that leads to all studies."""
+def contents(out: Path, reports: Path | None = None) -> None:
+    """The page that leads to all studies whose report is there; `reports` is where, else `out`."""
+    pages = reports or out
     lines = [
         "# Gallery",
         "",
@@ -296,13 +301,24 @@ def contents(out: Path) -> None:
         "was published beside it. `python scripts/gallery.py` makes these pages of tables that are not in this project",
         "([where they come from](../how-to/public-human-data.md)).",
         "",
-        *(f"- [{study.title}]({name}.md) ([report]({REPORTS}/{name}.html))" for name, study in STUDIES.items()),
+        *(line for name, study in STUDIES.items() for line in _entry(name, study, pages)),
     ]
-    (out / "index.md").write_text("\n".join([*lines, ""]), encoding="utf-8")
+    (out / "index.md").write_text("\n".join(lines), encoding="utf-8")
+
+
+def _entry(name: str, study: Study, out: Path) -> list[str]:
+    """A study on the page that leads to all: its question, the answer, and the picture of its systems."""
+    report = out / REPORTS / f"{name}.html"
+    if not report.is_file():
+        return []
+    page = report.read_text(encoding="utf-8")
+    answer = re.findall(r'<p class="headline">(.*?)</p>', page)[0]
+    picture = f"[![Every system on one line]({name}-systems.png)]({name}.md)"
+    return [f"## [{study.title}]({name}.md)", "", html.unescape(answer), "", picture, ""]
 
 
 def picture(out: Path) -> None:
-    """README's picture: the first screen of a report, by day and by night."""
+    """The pictures of the gallery's first page, and README's: the first screen of a report, by day and by night."""
     from playwright.sync_api import sync_playwright
 
     from scripts.make_report_picture import take
@@ -312,6 +328,10 @@ def picture(out: Path) -> None:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         for scheme, ending in (("light", ""), ("dark", "-dark")):
             take(browser, (out / REPORTS / f"{IN_README}.html").resolve(), out / f"{IN_README}{ending}.png", scheme)
+        page = browser.new_page(viewport={"width": WIDE, "height": WIDE}, color_scheme="light")
+        for name in STUDIES:
+            page.goto((out / REPORTS / f"{name}.html").resolve().as_uri())
+            page.locator("figure.overview table").screenshot(path=out / f"{name}-systems.png")
         browser.close()
 
 
@@ -321,7 +341,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--out", type=Path, default=DOCS)
     parser.add_argument("--queries", type=int, help="take so many queries of each study alone")
-    parser.add_argument("--picture", action="store_true", help="take README's picture of a report that is there")
+    parser.add_argument("--picture", action="store_true", help="take the pictures of reports that are there")
     arguments = parser.parse_args()
     (arguments.out / REPORTS).mkdir(parents=True, exist_ok=True)
     if arguments.picture:

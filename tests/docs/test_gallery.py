@@ -14,7 +14,7 @@ PAGES = ROOT / "docs" / "gallery"
 
 
 def test_every_study_has_its_page_and_its_report_and_the_contents_lead_to_all(tmp_path: Path) -> None:
-    gallery.contents(tmp_path)
+    gallery.contents(tmp_path, PAGES)
     assert (tmp_path / "index.md").read_text(encoding="utf-8") == (PAGES / "index.md").read_text(encoding="utf-8")
     assert len(gallery.STUDIES) == 6
     for name, study in gallery.STUDIES.items():
@@ -24,7 +24,10 @@ def test_every_study_has_its_page_and_its_report_and_the_contents_lead_to_all(tm
         assert study.source in page and study.remark in page
         report = (PAGES / gallery.REPORTS / f"{name}.html").read_text(encoding="utf-8")
         assert "<h1" in report and not re.search(r"(src|href)=\"https?://(?!\S*(doi|arxiv|github))", report)
-    assert (PAGES / f"{gallery.IN_README}.png").is_file()
+    assert all(
+        (PAGES / f"{name}.png").is_file()
+        for name in (gallery.IN_README, *(f"{each}-systems" for each in gallery.STUDIES))
+    )
 
 
 @pytest.mark.slow
