@@ -52,10 +52,12 @@ def design_of_study(folder: Path) -> StudyDesign:
         raise RelstudyError(f"{folder}: there is no {SETTINGS}; a plan takes a study's design from its folder")
     decision = read_decision(settings)
     choices: dict[str, Any] = {"primary": decision.primary, "index": decision.primary}
-    blocks = read_toml(settings).get("blocks", [])
+    content = read_toml(settings)
+    blocks = content.get("blocks", [])
     unique = next((block for block in blocks if isinstance(block, dict) and block.get("pairs") == "unique"), {})
     paradigm = unique.get("paradigm")  # None: pairs of all kinds
-    choices |= {"ratings_each": unique.get("ratings_per_pair"), "rating_scale": unique.get("scale")}
+    scale = unique.get("scale")
+    choices |= {"ratings_each": unique.get("ratings_per_pair"), "rating_scale": _by_its_values(scale, content)}
     sources = [f"{SETTINGS} ({_said(choices)})"]
     drawn: dict[str, Any] = {}
     queries = None
@@ -76,6 +78,21 @@ def design_of_study(folder: Path) -> StudyDesign:
         drawn["ratings_per_rater"] = asked + drawn["base"]
     stated = {name: value for name, value in (choices | drawn).items() if value is not None}
     return StudyDesign(stated, decision, f"the design is the study's own: {listed(sources)}", queries)
+
+
+def _by_its_values(scale: Any, content: dict[str, Any]) -> Any:
+    """A scale by a name that a plan knows: of one of the study's own its values, of a slider its ends.
+
+    Examples
+    --------
+    >>> _by_its_values("stars", {"scales": {"stars": {"values": [1, 2, 3]}}}), _by_its_values("1-9", {})
+    ('1,2,3', '1-9')
+    """
+    own = content.get("scales", {}).get(scale, {}) if isinstance(scale, str) else {}
+    values = own.get("values")
+    if not values:
+        return scale
+    return ("-" if own.get("continuous") else ",").join(f"{value:g}" for value in values)
 
 
 def as_stated(plan: StudyPlan, decision: Decision, design: StudyDesign | None = None) -> StudyPlan:
