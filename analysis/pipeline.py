@@ -89,7 +89,7 @@ class ScoringRun:
     def verdicts(self) -> dict[str, Verdict]:
         """The verdict by who judges: people alone, people with the judge's help, the judge alone.
 
-        People alone where there is no judge, a single system, or no help with the index that decides.
+        People alone if there is no judge, a single system, or no help with the index that decides.
         """
         helped = {} if self.assisted is None or len(self.result.systems) < 2 else self.assisted.decided(self.result)
         return {"people alone": self.verdict, **{who: verdict_of(each, self.facts) for who, each in helped.items()}}

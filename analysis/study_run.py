@@ -110,7 +110,7 @@ class KeptRun:
     within: Groups | None = None
 
     def without_comparison(self) -> KeptRun:
-        """The same where there is no comparison.json any more."""
+        """The same if there is no comparison.json any more."""
         return replace(self, inputs=replace(self.inputs, comparison=""))
 
 
@@ -201,7 +201,7 @@ class StudyFolder:
         Raises
         ------
         RelstudyError
-            where there is no score table, or no system scores enough of the judged pairs
+            if there is no score table, or no system scores enough of the judged pairs
         """
         files = score_files(self.folder)
         place = self.folder / "scores"
@@ -256,7 +256,7 @@ def read_study_folder(folder: Path, judgments: Path | None = None, ratings: Path
 
 
 def _read_kept_run(path: Path) -> KeptRun | None:
-    """The run that is kept; None where there is none, or none that can be read."""
+    """The run that is kept; None if there is none, or none that can be read."""
     if not path.is_file():
         return None
     try:
@@ -282,7 +282,7 @@ def run_of_study(
     Raises
     ------
     RelstudyError
-        where there are no scores, or an option is not allowed
+        if there are no scores, or an option is not allowed
     """
     looks = Looks.of(scored.study, scored.folder)
     options = looks.at_their_level(decided(options, scored.study.decision))
@@ -351,7 +351,7 @@ def score_study(
     Raises
     ------
     RelstudyError
-        where there are no scores, or an option is not allowed
+        if there are no scores, or an option is not allowed
     """
     grouping = None if by is None else Grouping.of(scored.study, by, apart=True)
     return score_tables(

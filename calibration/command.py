@@ -132,7 +132,7 @@ def calibrate(
 
     RATINGS is a table, or a study's folder: its ratings.csv and pairs.csv are read, and the tables written there.
 
-    Writes judgments.csv, raters.csv and calibrated.csv to the folder named by -o, with facets.csv where there are
+    Writes judgments.csv, raters.csv and calibrated.csv to the folder named by -o, with facets.csv if there are
     facets and judgments-careless.csv where raters look careless; to NAME.study.zip, with the pairs and
     the pool, as one file that other commands take for the judgments.
     """

@@ -375,7 +375,7 @@ def _gain(part: Panel, x: np.ndarray, section: np.ndarray, seed: int) -> tuple[f
 
 
 def drift_note(drift: Drift | None, how: str, steps: float, in_values: bool = True) -> str | None:
-    """The line that `calibrate` says of the drift; None where there is nothing to say.
+    """The line that `calibrate` says of the drift; None if there is nothing to say.
 
     Parameters
     ----------

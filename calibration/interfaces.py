@@ -126,7 +126,7 @@ def write_parts(parts: Mapping[str, Calibration], column: str, folder: Path) -> 
 
     Returns
     -------
-    The parts' folders, and why there is no one table; None where there is
+    The parts' folders, and why there is no one table; None if there is
     """
     folders = {name: folder / file for name, file in file_names(list(parts)).items()}
     with together():

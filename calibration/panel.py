@@ -120,11 +120,11 @@ class Panel:
         return np.bincount(self.pair, values, self.n_pairs).astype(float, copy=False)
 
     def rater_means(self, values: np.ndarray) -> np.ndarray:
-        """Mean of `values` (a row each) over each rater's rows, 0 where there are none, float array (R)."""
+        """Mean of `values` (a row each) over each rater's rows, 0 if there are none, float array (R)."""
         return self.by_rater(values) / np.maximum(self.by_rater(), 1)
 
     def pair_means(self, values: np.ndarray) -> np.ndarray:
-        """Mean of `values` (a row each) over each pair's rows, 0 where there are none, float array (P)."""
+        """Mean of `values` (a row each) over each pair's rows, 0 if there are none, float array (P)."""
         return self.by_pair(values) / np.maximum(self.by_pair(), 1)
 
 

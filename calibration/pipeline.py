@@ -79,7 +79,7 @@ class Calibration:
     model : what was fitted, where the method gives categories values of their own; None for lines
     drift : over raters' sessions; None where too few ratings tell of it
     drift_is_out : whether it was taken out of the ratings before the fit
-    told_of_drift : the line on drift over the session, where there is one
+    told_of_drift : the line on drift over the session, if any
     told_of_order : that on raters whose ratings come in another order by their times
     told_of_careless : the line on careless raters, where `judgments.careless` names others, who agree little
     told_of_raters : lines on raters who may be one person, or gave much of all ratings
@@ -331,7 +331,7 @@ def _nobody_left() -> str:
 
 
 def _marked(profiles: pd.DataFrame, judges: tuple[str, ...]) -> pd.DataFrame:
-    """The table with a column that marks automatic judges, where there are any."""
+    """The table with a column that marks automatic judges, if any."""
     if not judges:
         return profiles
     kind = np.where(profiles["rater_id"].isin(judges), "judge", "person")

@@ -306,7 +306,7 @@ def systems_preferred(
     -------
     DataFrame[system, other, preferred, preferred_low, preferred_high, answers, queries, note], a row for each couple
     of systems, and with three systems or more one for each system against all others; intervals are for raters and
-    queries like these, and empty with a reason in `note` where there are fewer than three raters
+    queries like these, and empty with a reason in `note` if there are fewer than three raters
 
     Examples
     --------

@@ -209,7 +209,7 @@ def rater_profiles(
 
     Returns
     -------
-    DataFrame: rater_id, n_base, mean, spread (over the base block; over all ratings where there is none), slope,
+    DataFrame: rater_id, n_base, mean, spread (over the base block; over all ratings if there is none), slope,
     offset, agreement (calibrated, with the others' mean; empty where it can't be computed), flags (joined by "; "),
     n_ratings, undecided, median_seconds where times are known; noise (standard deviation of a calibrated rating, empty
     where no pair has two) and weight (of a rating in its judgment) where given; care likewise

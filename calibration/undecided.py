@@ -42,7 +42,7 @@ class Undecided:
     highest: float
 
     def sentence(self) -> str | None:
-        """For a person; None where there are none."""
+        """For a person, or None."""
         if not self.pairs:
             return None
         shares = [

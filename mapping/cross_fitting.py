@@ -40,7 +40,7 @@ def cross_fit(pairs: ScoredPairs, method: str = BEST, settings: FitSettings = DE
     Raises
     ------
     RelstudyError
-        where there are fewer than two queries, fewer than two folds, or an unknown method
+        if there are fewer than two queries, fewer than two folds, or an unknown method
 
     Examples
     --------

@@ -160,7 +160,7 @@ class FittedMapping(Result, of_commands=True):
     @property
     def table(self) -> pd.DataFrame:
         """One row per knot: score, judgment (the mapped score), and judgment_low and judgment_high, the ends of the
-        band, where there is one."""
+        band, if any."""
         columns = {"score": self.knots, "judgment": self.values}
         if self.low is not None and self.high is not None:
             columns |= {"judgment_low": self.low, "judgment_high": self.high}
@@ -312,7 +312,7 @@ def curve_figure(mapping: FittedMapping) -> str:
 
 
 def draw_curve(axes: Axes, mapping: FittedMapping, scores: np.ndarray) -> None:
-    """Draw what scores are mapped to, with the band where there is one; ends are carried outward."""
+    """Draw what scores are mapped to, with the band if there is one; ends are carried outward."""
     if mapping.low is not None and mapping.high is not None:
         low, high = np.interp(scores, mapping.knots, mapping.low), np.interp(scores, mapping.knots, mapping.high)
         label = f"{percent(mapping.band)} band"
@@ -359,7 +359,7 @@ def read_mappings(path: str | os.PathLike[str]) -> dict[str, FittedMapping]:
     Raises
     ------
     RelstudyError
-        where there is none, a file is not one, or two are of one system
+        if there is none, a file is not one, or two are of one system
 
     Examples
     --------

@@ -113,7 +113,7 @@ def sort_pairs(
 
 
 def resampled(pairs: SortedPairs, rng: np.random.Generator) -> tuple[Pooled, np.ndarray]:
-    """A bootstrap sample of pairs, or of groups where there are any, pooled, and which scores it has, shape (m,).
+    """A bootstrap sample of pairs, or of groups if there are any, pooled, and which scores it has, shape (m,).
 
     A sample is a count per pair: no pair is copied and nothing is sorted again.
     """
@@ -130,7 +130,7 @@ def resampled(pairs: SortedPairs, rng: np.random.Generator) -> tuple[Pooled, np.
 
 
 def into_bins(pooled: Pooled, bins: int) -> Pooled:
-    """Merge neighbouring scores into at most `bins` bins of about equal weight; unchanged where there are fewer scores.
+    """Merge neighbouring scores into at most `bins` bins of about equal weight; unchanged if there are fewer scores.
 
     A bin's score is the weighted mean of its scores. Ties never straddle a boundary.
 

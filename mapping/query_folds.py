@@ -14,7 +14,7 @@ def folds_by_group(groups: ArrayLike, folds: int, seed: int = 0) -> np.ndarray:
     Parameters
     ----------
     groups : group (query) of each pair, shape (n,); the assignment does not depend on the order of the pairs
-    folds : number of folds; where there are fewer groups, each group is a fold
+    folds : number of folds; if there are fewer groups, each group is a fold
 
     Examples
     --------

@@ -33,7 +33,7 @@ class ScoredPairs:
     ValueError
         where the arrays differ in length
     RelstudyError
-        where there is no pair
+        if there is no pair
     """
 
     scores: np.ndarray
@@ -84,7 +84,7 @@ class FitSettings:
 
     Parameters
     ----------
-    folds : number of folds, whole queries each, at least 2; where there are fewer queries, each query is a fold
+    folds : number of folds, whole queries each, at least 2; if there are fewer queries, each query is a fold
     seed : of the folds and of random methods
     direction : "higher" or "lower" score is better, which binds every fit; "auto": by the sign of Spearman's rho of the
         pairs fitted to

@@ -7,7 +7,7 @@ The first compares with the plain methods, mean, zscore and shrunk; the second w
 
 Without files, those of DATA that this project did not make (docs/how-to/public-human-data.md). Figures are means over
 five draws of the folds (`--draws`). Differences are the default's less the other's on the same folds, with the
-standard error for raters and pairs like these (for pairs alone where there are two raters); the last column says
+standard error for raters and pairs like these (for pairs alone if there are two raters); the last column says
 whether the default lies under the best of the others by more than that. A second table has the same of the order of
 judgments: Spearman's correlation of those by half of the raters with the other half's mean ratings, as given, for
 these raters. Below each stands the comparison that is worst for the default, and how likely one so bad is by chance
@@ -71,7 +71,7 @@ class Against:
 
 
 def against(ratings: Ratings, others: Sequence[str], draws: int = 5) -> tuple[Against, list[Against]] | str:
-    """The default method and its figures, and the others'; the reason where there is none.
+    """The default method and its figures, and the others'; the reason if there is none.
 
     A method that cannot be used on these ratings has no figure, NaN.
     """

@@ -33,7 +33,7 @@ class World:
     Parameters
     ----------
     pairs : query_id, result_id, judgment (0 to 1), relevant_share, score (the system's)
-    judges : each judge's grade of every pair, NaN where there is no answer, -inf where it was not given the pair
+    judges : each judge's grade of every pair, NaN if there is no answer, -inf where it was not given the pair
     queries, results : how many a study draws
     several : names of the judges that a mean may be of
     decided : what was decided of the data, one sentence each
@@ -175,7 +175,7 @@ def passages(folder: Path) -> World:
 
 
 def of_folder(folder: Path, system: str | None, relevant: float | None, queries: int, results: int) -> World:
-    """Judged pairs of one's own; twenty copies of them where there are not ten times as many queries as are drawn."""
+    """Judged pairs of one's own; twenty copies of them if there are not ten times as many queries as are drawn."""
     rated, judged = read_table(folder / "ratings.csv"), read_table(folder / "judges.csv")
     rated.require(*PAIR, "rating")
     judged.require("judge", *PAIR, "rating")

@@ -13,7 +13,7 @@ pictures of each. `passages`: made up, of another shape: 250 queries x 120 passa
 scores, 33 judges from good to useless, one that says the same of everything, one that answers for half of the queries
 only, one that was given the richer half of them; a study draws 25 queries and 15 passages of each. FOLDER: judged
 pairs of your own, people's in ratings.csv (query_id, result_id, rating; a row per rater) and judges' in judges.csv
-(judge, query_id, result_id, rating, empty where there is no answer). A pair is relevant as far as its raters gave
+(judge, query_id, result_id, rating, empty if there is no answer). A pair is relevant as far as its raters gave
 --relevant or more; --system names the judge whose grades, ties broken by chance, stand for the system that is scored.
 
 Judges: those of the data; the mean of all, and of the five that explain most of each study's judgments; noise; the best
@@ -290,7 +290,7 @@ def world_of(given: argparse.Namespace) -> World:
     Raises
     ------
     RelstudyError
-        where there is no such collection, judge or file
+        if there is no such collection, judge or file
     """
     if given.world in WORLDS:
         world = WORLDS[given.world](given.data)

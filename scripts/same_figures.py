@@ -5,7 +5,7 @@
 
 Runs calibrate, fit, score, judge-check, report, plan and hash evaluate with the code of each checkout on data/example,
 on the public ratings and the TREC files where `--data` has them, and on a study's folder that `--study` names (such as
-a demo's). Prints each figure that one has and the other has not, or has otherwise, and ends with 1 where there is any
+a demo's). Prints each figure that one has and the other has not, or has otherwise, and ends with 1 if there is any
 but an addition.
 """
 

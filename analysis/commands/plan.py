@@ -99,7 +99,7 @@ def plan(study: Path | None, out: str | None, as_json: bool, **choices: Any) -> 
 
 
 def _source(choices: dict[str, Any]) -> tuple[StudySource, Variances | None, Decision, list[str]]:
-    """Where studies come from, the variances that stand behind them where there are any, what a pilot states of the
+    """Where studies come from, the variances that stand behind them if there are any, what a pilot states of the
     analysis, and what a person should know of the tables, one sentence each."""
     if choices["judgments"] is not None:
         source, decision = _piloted(choices)

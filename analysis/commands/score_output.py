@@ -131,7 +131,7 @@ class Brief:
     ----------
     said : the verdict
     systems : how many rows the table has; all systems, or one fewer than there is room for
-    notes : those of the run where there is room for all, else those of systems that run against the judgments
+    notes : those of the run if there is room for all, else those of systems that run against the judgments
     """
 
     said: tuple[str, ...]

@@ -215,7 +215,7 @@ def compare(
     Raises
     ------
     RelstudyError
-        where there is no system, a convention or a radius is not known, or tables were counted from different queries
+        if there is no system, a convention or a radius is not known, or tables were counted from different queries
         or ground truths
 
     Examples
@@ -260,7 +260,7 @@ def encoder(name: str, bits: int, *, seed: int = 0, **settings: Any) -> Encoder:
     Raises
     ------
     RelstudyError
-        where there is no encoder of this name, it has no such setting, or a number is beyond its limits
+        if there is no encoder of this name, it has no such setting, or a number is beyond its limits
 
     Examples
     --------
@@ -320,7 +320,7 @@ def load_encoder(path: str | os.PathLike[str]) -> Encoder:
     Raises
     ------
     RelstudyError
-        where there is no such file, or it holds no encoder
+        if there is no such file, or it holds no encoder
 
     Examples
     --------
@@ -413,7 +413,7 @@ def class_distances(codes: Codes | np.ndarray, labels: Labels | np.ndarray | lis
     Raises
     ------
     RelstudyError
-        where there are not as many labels as codes, or no labels
+        if there are not as many labels as codes, or no labels
 
     Examples
     --------

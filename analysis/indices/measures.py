@@ -40,7 +40,7 @@ class QueryValues:
     summed : whether the measure is the sum over queries (a count) and not their mean
     weight : how much each query counts in the mean, float [queries] above 0; None: all alike
     errors : standard error of each, of drawing a query's results, float [queries]; None where they are not estimates
-    missing : why there is no figure over queries; None where there is
+    missing : why there is no figure over queries; None if there is
     withheld : why the figure has no interval and no test; None where it has them
     """
 

@@ -222,6 +222,6 @@ class SameQuery:
 
 
 def _ratio(right: np.ndarray, all_of: np.ndarray) -> np.ndarray:
-    """Of couples those with the good pair above; NaN where there are none."""
+    """Of couples those with the good pair above, or NaN."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(all_of > 0, right / all_of, np.nan)

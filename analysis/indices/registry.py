@@ -226,7 +226,7 @@ def index_of(name: str) -> Index:
     Raises
     ------
     RelstudyError
-        where there is none
+        if there is none
 
     Examples
     --------
@@ -246,7 +246,7 @@ def index_called(name: str, unjudged: str = "poor") -> Index:
     Raises
     ------
     RelstudyError
-        where there is none
+        if there is none
 
     Examples
     --------

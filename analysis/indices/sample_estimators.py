@@ -449,7 +449,7 @@ def _ideal(judged: SampledList, cutoff: int | None) -> float:
 
 
 def _whole_ideal(judged: SampledList, cutoff: int | None) -> float:
-    """The same with those numbers rounded, halves up; as many as are retrieved where there is no cutoff."""
+    """The same with those numbers rounded, halves up; as many as are retrieved if there is no cutoff."""
     total, place = 0.0, 0
     last = MOST_RANKED if cutoff is None else cutoff
     for gain in np.unique(judged.gain[judged.gain > 0])[::-1]:

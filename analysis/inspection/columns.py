@@ -259,7 +259,7 @@ def to_run(inspection: Inspection, command: str, answers: Answers) -> Inspection
 
 
 def calibrate_command(table: Checked, roles: dict[str, str], answers: Answers, columns: Iterable[str] = ()) -> str:
-    """The command that reads the ratings; `columns` where there are several of them."""
+    """The command that reads the ratings; `columns` if there are several of them."""
     named: dict[str, tuple[str, ...]] = {ours: (theirs,) for ours, theirs in roles.items() if ours != theirs}
     if columns:
         named["rating"] = tuple(columns)

@@ -43,7 +43,7 @@ class Inspection(Result):
     uses : what can be computed from it
     command : the command to run next, which runs as it stands, or None
     questions : what only a person can tell, one sentence each
-    draft : where there are questions, the command with what is to be filled in in capitals
+    draft : if there are questions, the command with what is to be filled in in capitals
     readings : where several readings fit, each of them, with its own command
     """
 
@@ -61,7 +61,7 @@ class Inspection(Result):
 
     @classmethod
     def of_several(cls, file: str, readings: Sequence[Inspection], what: str, notes: Sequence[str] = ()) -> Inspection:
-        """Several readings of one table, none of which is chosen; the reading itself where there is one.
+        """Several readings of one table, none of which is chosen; the reading itself if there is one.
 
         Parameters
         ----------

@@ -48,7 +48,7 @@ def preferences_of(table: Checked, tool: str = "") -> Inspection | None:
 
 
 def couple_of(frame: pd.DataFrame) -> tuple[str, str] | None:
-    """Two columns that hold an item each, of which one may be better; None where there are none."""
+    """Two columns that hold an item each, of which one may be better, or None."""
     names = list(map(str, frame))
     couples = (couple for ends in SIDES for couple in _couples(names, ends))
     return next((couple for couple in couples if _holds_items(frame, *couple) and not _are_raters(frame, couple)), None)

@@ -103,7 +103,7 @@ def _as_scores(judged: Inspection) -> Inspection:
 
 
 QUICK = ("--method", "isotonic")
-"""Comparing the methods takes ten times as long where there are many ratings."""
+"""Comparing the methods takes ten times as long if there are many ratings."""
 MAPPED_QUICKLY = f"scores are mapped by isotonic regression; in {SCRIPT}, --method best compares it with other methods"
 
 
@@ -115,7 +115,7 @@ class Steps:
     ----------
     commands : each without `relstudy` before it
     notes : what was decided on the way, one sentence each
-    page : the page that they write; None where there are no scores to make one of
+    page : the page that they write; None if there are no scores to make one of
     """
 
     commands: tuple[tuple[str, ...], ...]
@@ -134,7 +134,7 @@ def steps_of_study(study: Path, out: Path) -> Steps:
     Raises
     ------
     RelstudyError
-        where there are no ratings and no judgments
+        if there are no ratings and no judgments
     """
     commands: list[tuple[str, ...]] = []
     notes = [f"{study}: takes its judgments.csv as it is"]

@@ -177,7 +177,7 @@ def _votes(table: Checked, roles: dict[str, str], votes: list[str]) -> Inspectio
 
 
 def _panel_of_unnamed(table: Checked) -> Inspection | None:
-    """Numbered columns of answers beside columns that may name items or people; None where there are none."""
+    """Numbered columns of answers beside columns that may name items or people, or None."""
     frame = table.frame
     answers = _answer_columns(frame, {})
     numbers = [name for name in answers if name.isdigit()]
@@ -266,7 +266,7 @@ def _which(columns: Sequence[str], roles: Sequence[str], rating: str) -> str:
 
 
 def _lists(frame: pd.DataFrame) -> list[str]:
-    """Columns of lists, as a sentence that says what to do with them; none where there are none."""
+    """Columns of lists, as a sentence that says what to do with them, or none."""
     texts = {str(name): frame[name].astype("str").str.strip() for name in frame}
     names = [name for name, text in texts.items() if text.str.fullmatch(r"\[.+,.+\]").all() and len(text)]
     if not names:
@@ -436,7 +436,7 @@ def _is_summary(name: str) -> bool:
 
 
 def _panel(frame: pd.DataFrame, names: Sequence[str]) -> list[str]:
-    """Columns that hold answers on one scale, one column a rater or an item; none where there are fewer than two."""
+    """Columns that hold answers on one scale, one column a rater or an item; none if there are fewer than two."""
     columns: dict[bool, list[str]] = {True: [], False: []}
     for name in names:
         answers = read_answers(frame[name], name)
@@ -508,7 +508,7 @@ def _headless(table: Checked) -> Inspection | None:
 
 
 def _codes(table: Checked) -> Inspection | None:
-    """A table with a column of hash codes, all but few of which differ, as people's ids do not; None where there is
+    """A table with a column of hash codes, all but few of which differ, as people's ids do not; None if there is
     none."""
     for name in table.frame:
         texts = table.frame[name].astype("str").str.strip()

@@ -161,7 +161,7 @@ def _order(
 
 def _expected(universe: Universe, terms: Mapping[str, Mapping[str, Terms]], indices: Sequence[str]) -> pd.DataFrame:
     """The mean width over systems with the judge against people alone, and what it is worth, as `JudgeCheck` has them;
-    no row where there is no system."""
+    no row if there is no system."""
     clusters, judged = universe.context.draws.queries, int(universe.given.sum())
     rows = []
     for index in indices:

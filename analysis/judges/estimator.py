@@ -92,7 +92,7 @@ class Assisted:
     weights : of the bracket within queries (lambda_sampled) and of that between (lambda_collection), 0 to 1
     standard_error : on the index' own scale, corrected for clusters and tuned weights, or NaN
     degrees : degrees of freedom of Student's t, which need not be whole
-    replicates : float [replicates], those that the interval rests on; None where there are none
+    replicates : float [replicates], those that the interval rests on, or None
     """
 
     estimate: Estimate
@@ -115,7 +115,7 @@ class Assisted:
 
     @property
     def p_value(self) -> float | None:
-        """Two-sided, of a difference that is zero; None where there is no standard error."""
+        """Two-sided, of a difference that is zero; None if there is no standard error."""
         if self.estimate.value is None or not self.standard_error > 0:
             return None
         return float(2 * special.stdtr(self.degrees, -abs(self.estimate.value) / self.standard_error))

@@ -64,9 +64,9 @@ def terms_of(
     indices: Collection[str] | None = None,
     by_judge: bool = True,
 ) -> dict[str, Terms]:
-    """Indices of a system, by name, with those of the delete-one jackknife where there are two queries.
+    """Indices of a system, by name, with those of the delete-one jackknife if there are two queries.
 
-    Correlations are of mapped scores where there are any: those of people out of fold as ever, those in the brackets,
+    Correlations are of mapped scores if there are any: those of people out of fold as ever, those in the brackets,
     whose mean is zero whatever is correlated, by the one mapping of all judged pairs.
 
     Parameters

@@ -45,7 +45,7 @@ def mean_of_judges(
     Raises
     ------
     RelstudyError
-        where there are fewer than two judges or than `best`, none knows the judged pairs, no pair was given to all that
+        if there are fewer than two judges or than `best`, none knows the judged pairs, no pair was given to all that
         are taken, or these were given samples with different probabilities
     """
     wanted = len(judges) if best is None else best

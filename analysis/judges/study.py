@@ -32,7 +32,7 @@ class HumanStudy:
     Parameters
     ----------
     judgments : with the calibrated ratings behind them, where these are known
-    scores : of all pairs, empty where there is no score table
+    scores : of all pairs, empty if there is no score table
     file : what messages call the scores
     matters : the difference that study.toml states, in points of its primary index; None where it states none
     """
@@ -73,7 +73,7 @@ def judge_file(folder: Path, name: str) -> Path:
     Raises
     ------
     RelstudyError
-        where there is no such judge
+        if there is no such judge
     """
     path = folder / "judges" / f"{name}.csv" if not Path(name).is_file() else Path(name)
     if not path.is_file():
@@ -111,7 +111,7 @@ def read_human_study(folder: Path, judgments: Path | None = None) -> HumanStudy:
     Raises
     ------
     RelstudyError
-        where there are no judgments, or a table has faults
+        if there are no judgments, or a table has faults
     """
     path = judgments or table_in(folder, "judgments.csv", "relstudy calibrate")
     study = read_study_tables(path, folder=folder)

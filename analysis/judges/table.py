@@ -43,8 +43,8 @@ class JudgeTable:
     ----------
     name : the judge
     query_id, result_id : text [pairs], each pair once
-    rating : float [pairs], a grade or a score, NaN where there is no answer
-    status : text [pairs], one of STATUSES; "ok" exactly where there is a rating
+    rating : float [pairs], a grade or a score, NaN if there is no answer
+    status : text [pairs], one of STATUSES; "ok" exactly if there is a rating
     probability : float [pairs], in (0, 1], with which the pair was chosen to be given to the judge
     left_out : how many queries are left out, since the judge's prompt was tuned on them
     model : text [pairs], which model answered, empty where that is not known; None where it is known of no pair
@@ -66,7 +66,7 @@ class JudgeTable:
 
     @property
     def answered(self) -> np.ndarray:
-        """True where there is a rating, bool [pairs]."""
+        """True if there is a rating, bool [pairs]."""
         return np.isfinite(self.rating)
 
     @property
@@ -155,7 +155,7 @@ def read_judge(
     Parameters
     ----------
     source : a file (where NAME.json beside it says that the prompt was tuned on some queries, without these) or a
-        DataFrame, with query_id, result_id and rating (empty where there is no answer; in a file the only further
+        DataFrame, with query_id, result_id and rating (empty if there is no answer; in a file the only further
         column may have another name), or TREC qrels; status and
         inclusion_probability (that with which the pair was given to the judge) optional
     name : of the judge; None takes the file's

@@ -104,7 +104,7 @@ class Universe:
 
     @cached_property
     def without_each(self) -> np.ndarray | None:
-        """Counts of judged queries without each of them, float64 [queries, queries]; None where there is one."""
+        """Counts of judged queries without each of them, float64 [queries, queries]; None if there is one."""
         context = self.context
         if len(context.pairs.queries) < 2:
             return None
@@ -112,7 +112,7 @@ class Universe:
 
     @cached_property
     def left_out(self) -> Universe | None:
-        """The same with a replicate for each judged query, which leaves it out; None where there is one query."""
+        """The same with a replicate for each judged query, which leaves it out; None if there is one query."""
         context, options = self.context, self.context.options
         if len(context.pairs.queries) < 2:
             return None

@@ -91,7 +91,7 @@ def join_judgments(
     Raises
     ------
     RelstudyError
-        where there is one table only, or two share too few pairs
+        if there is one table only, or two share too few pairs
     """
     if len(tables) < 2:
         raise RelstudyError("joining takes judgments on two scales or more, and there is one table")

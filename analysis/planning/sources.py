@@ -104,7 +104,7 @@ def piloted_studies(pilot: Pilot, planned: PlanOptions = DEFAULT, ratings_each: 
     Raises
     ------
     RelstudyError
-        where there are not two systems, or weights are needed and unknown, or all pairs are of one query
+        if there are not two systems, or weights are needed and unknown, or all pairs are of one query
     """
     scores, files = ScoreTable.of(pilot.scores), pilot.files
     study = pilot.study.with_queries(pilot.study.queries)

@@ -45,7 +45,7 @@ def design_of_study(folder: Path) -> StudyDesign:
     Raises
     ------
     RelstudyError
-        where there is no study.toml, or it cannot be read
+        if there is no study.toml, or it cannot be read
     """
     settings = folder / SETTINGS
     if not settings.is_file():

@@ -175,7 +175,7 @@ def _is_shown(result: ScoreResult, name: str) -> bool:
 def measures_table(
     result: ScoreResult, tests: MeasureTests | None = None, kind: Literal["letters", "stars"] | None = None
 ) -> Table | None:
-    """A column for each measure of ir-measures; None where there are none.
+    """A column for each measure of ir-measures, or None.
 
     Parameters
     ----------

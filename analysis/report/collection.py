@@ -33,7 +33,7 @@ class Items:
         return item
 
     def picture(self, item: str) -> Path | None:
-        """The file of an item's picture; None where there is none inside the folder."""
+        """The file of an item's picture; None if there is none inside the folder."""
         path = str(self.table.at[item, "path"]).strip() if item in self.table.index and "path" in self.table else ""
         file = self.folder / path
         inside = path and file.is_file() and file.resolve().is_relative_to(self.folder.resolve())

@@ -103,7 +103,7 @@ def height_at(trace: Trace, x: float) -> float:
 
 
 def spread_out(heights: Sequence[float], least: float, low: float, high: float) -> list[float]:
-    """Places near the heights, in their order, at least `least` apart and between low and high where there is room.
+    """Places near the heights, in their order, at least `least` apart and between low and high if there is room.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class PageTables:
     raters : as the file holds them, as text
     truth : estimates beside their true values, where the study was simulated and these are known
     items : what queries and results are, as collection.csv says
-    folder : the study's, where there is one
+    folder : the study's, if any
     files : every file read, in order of name
     """
 
@@ -109,7 +109,7 @@ class PageTables:
 
 
 def page_tables(study: StudyTables, folder: Path | None = None, read: Iterable[InputFile] = ()) -> PageTables:
-    """The tables of judgments and, where there is one, of a study's folder.
+    """The tables of judgments and, if any, of a study's folder.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ NOTHING = 0.99
 
 
 def judges_section(folder: Path, judgments: Judgments, result: ScoreResult) -> Section | None:
-    """The gain by each judge of the study in `folder`, or the reason why there is none; None where there are no judges.
+    """The gain by each judge of the study in `folder`, or the reason why there is none; None if there are no judges.
 
     Parameters
     ----------

@@ -112,7 +112,7 @@ def overview(result: ScoreResult, verdict: Verdict) -> Overview:
 
 
 def _in_figures(index: Index, estimate: Estimate, alone: bool = False) -> str:
-    """The figure as readers see it, in its own unit; with its range where there is one system."""
+    """The figure as readers see it, in its own unit; with its range if there is one system."""
     shown = index.shown(estimate)
     if shown.value is None:
         return "–"

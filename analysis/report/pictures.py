@@ -182,7 +182,7 @@ def raters(names: Sequence[str], mean: np.ndarray, spread: np.ndarray, flagged: 
 
     Parameters
     ----------
-    names : rater ids; those with a flag and the outermost are labelled, where there is room beside another label
+    names : rater ids; those with a flag and the outermost are labelled, if there is room beside another label
     mean, spread : float [raters], in the unit of the scale, or NaN
     flagged : whether a rater carries a flag
     """

@@ -26,7 +26,7 @@ def judged_questions(folder: Path) -> dict[str, Path]:
 
 
 def questions_section(folder: Path, own: Judgments, question: str | None = None) -> Section | None:
-    """The agreement of a question with the study's others; None where there are no others with judgments.
+    """The agreement of a question with the study's others; None if there are no others with judgments.
 
     Parameters
     ----------

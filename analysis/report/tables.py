@@ -229,7 +229,7 @@ class Table:
 
 
 def estimate_of(cell: Cell) -> Estimate | None:
-    """The estimate in a cell, or None where there is none."""
+    """The estimate in a cell, or None if there is none."""
     return cell.difference if isinstance(cell, DifferenceWithP) else cell if isinstance(cell, Estimate) else None
 
 

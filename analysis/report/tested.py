@@ -83,7 +83,7 @@ def differences_by_query(
     Raises
     ------
     RelstudyError
-        where there is a single system, or none has a value
+        if there is a single system, or none has a value
     """
     names = [system.name for system in result.systems]
     if base is None:

@@ -55,7 +55,7 @@ def more_than_chance(result: ScoreResult) -> float:
 
 
 def orders_agree(result: ScoreResult) -> str:
-    """One sentence on whether the indices put the systems in one order; empty where there is nothing to compare."""
+    """One sentence on whether the indices put the systems in one order; empty if there is nothing to compare."""
     orders = {
         each.index: tuple(each.systems)
         for each in result.orderings

@@ -189,7 +189,7 @@ class Ranks:
 
         Parameters
         ----------
-        good : float [systems], higher is better, NaN where there is no value
+        good : float [systems], higher is better, NaN if there is no value
 
         Examples
         --------

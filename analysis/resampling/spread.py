@@ -318,7 +318,7 @@ class Spread:
 
     @cached_property
     def defined(self) -> bool:
-        """True where there is a standard error: enough queries, and replicates with a value."""
+        """True if there is a standard error: enough queries, and replicates with a value."""
         return self.most_degrees >= 1 and _enough(len(self._known), len(self.replicates))
 
     @cached_property
@@ -363,7 +363,7 @@ class Spread:
     @cached_property
     def _shown(self) -> float:
         """The standard error that replicates show; of a difference that is the same in every query that by which
-        Student's t has the p of random signs, and 0 where there is no difference."""
+        Student's t has the p of random signs, and 0 if there is no difference."""
         if self.alike:
             nothing = abs(self.value) <= ROUNDING
             return 0.0 if nothing else error_where_alike(self.value, self.clusters, self.degrees)
@@ -386,7 +386,7 @@ class Spread:
         return shown * self.transform.stretch(self.value, self._known)
 
     def interval(self, level: float = LEVEL, effective: float | None = None) -> tuple[float, float]:
-        """Student's t interval; (NaN, NaN) where there is no standard error.
+        """Student's t interval; (NaN, NaN) if there is no standard error.
 
         Parameters
         ----------
@@ -408,7 +408,7 @@ class Spread:
         return low, high
 
     def p_value(self) -> float:
-        """Two-sided, of a difference that is zero; NaN where there is no standard error."""
+        """Two-sided, of a difference that is zero; NaN if there is no standard error."""
         error = self.standard_error
         if not error > ROUNDING:
             return 1.0 if error <= ROUNDING and abs(self.value) <= ROUNDING else float("nan")

@@ -34,7 +34,7 @@ def sensitivity(
     scores: Mapping[str, pd.DataFrame],
     options: ScoringOptions,
 ) -> str | None:
-    """The figures if raters who look careless were taken another way, as a sentence; None where there are none, or no
+    """The figures if raters who look careless were taken another way, as a sentence; None if there are none, or no
     system can be scored.
 
     Parameters

@@ -241,7 +241,7 @@ class ScoringContext:
         return {name: figure.widened(1 + candidate.mapped.mapping.noise) for name, figure in figures.items()}
 
     def correlations(self, candidates: Sequence[Candidate]) -> list[dict[str, dict[str, BootstrapStatistic]]]:
-        """Every correlation of every system: "raw", "mapped" and "in_sample" where there are such scores, and that over
+        """Every correlation of every system: "raw", "mapped" and "in_sample" if there are such scores, and that over
         the "collection" where systems are compared by it; systems with the same pairs in one pass."""
         found: list[dict[str, dict[str, BootstrapStatistic]]] = [{} for _ in candidates]
         asked: dict[tuple[bytes, bool], list[tuple[int, str, np.ndarray]]] = {}

@@ -110,7 +110,7 @@ class Groups:
         return pd.concat([part[[self.column, *part.columns[:-1]]] for part in parts], ignore_index=True)
 
     def tested(self, options: TestOptions) -> Groups:
-        """The same with the measures of each group tested, where it has two systems, and the baseline where there is
+        """The same with the measures of each group tested, where it has two systems, and the baseline if there is
         one."""
         tests = {}
         for name, result in self.results.items():

@@ -142,7 +142,7 @@ class SystemScore:
     name : the system
     direction : which scores are better, and how that is known
     raw : correlations of the scores as they are (negative for a distance)
-    mapped : correlations of the mapped scores, never with data that the mapping has seen; missing where there are none
+    mapped : correlations of the mapped scores, never with data that the mapping has seen; missing if there are none
     collection : correlations over the whole collection, for which each pair counts as one over its inclusion
         probability, of the mapped scores, else of scores turned so that higher is better; None where they are not
         what systems are compared by
@@ -255,7 +255,7 @@ class Comparison:
         (`relstudy.analysis.resampling.families.family_corrected`)
     pairs : judged pairs that both score
     proposed : which of the two proposed pairs; None where it is not known who proposed them
-    freedom : degrees of freedom of the standard error, at most queries - 1; None where there is no test
+    freedom : degrees of freedom of the standard error, at most queries - 1; None if there is no test
     family : which statements it is corrected with
     like_these : how far the difference varies over any queries like these, where its interval speaks of a collection's;
         worked out for the first two of the best set by the primary index, None of all others
@@ -418,7 +418,7 @@ class ScoreResult:
         return tuple(index_of(name) for name in self.systems[0].indices)
 
     def index_called(self, text: str) -> Index | None:
-        """The index of the run that somebody names; None where there is none, or several fit.
+        """The index of the run that somebody names; None if there is none, or several fit.
 
         A measure may go without "condensed " or "estimated " before it, where one fits.
         """

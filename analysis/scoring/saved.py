@@ -218,7 +218,7 @@ def _system_json(candidate: Candidate) -> dict[str, Any]:
 
 
 def _numbers(values: np.ndarray | None) -> list[float | None] | None:
-    """Numbers as JSON has them, a NaN as null; None where there are none."""
+    """Numbers as JSON has them, a NaN as null, or None."""
     return None if values is None else [float(value) if np.isfinite(value) else None for value in values]
 
 

@@ -127,7 +127,7 @@ class MeasureTests:
 
     def _by_signs(self) -> str:
         """The systems of which random signs are taken though another test was asked for, as a sentence with a blank
-        before it; empty where there are none."""
+        before it, or empty."""
         if self.options.correction == "tukey" or self.options.test == "randomisation":
             return ""
         found = dict.fromkeys((each.first, each.second) for each in self.tests if each.test == "randomisation")
@@ -215,7 +215,7 @@ def measure_tests(
     Raises
     ------
     RelstudyError
-        where there are no two systems or no measure to test, or no system of the baseline's name
+        if there are no two systems or no measure to test, or no system of the baseline's name
     """
     options = options or TestOptions()
     names = tuple(system.name for system in result.systems)
@@ -337,7 +337,7 @@ def between_systems(result: ScoreResult, measure: str, ratings: pd.DataFrame | N
     Raises
     ------
     RelstudyError
-        where there is no such measure by query, or there are fewer than two systems or queries
+        if there is no such measure by query, or there are fewer than two systems or queries
     """
     table, index = result.per_query, result.index_called(measure)
     names = [each.name for each in result.indices if each.name in table]

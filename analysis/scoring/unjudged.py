@@ -52,7 +52,7 @@ def notes_on_unjudged(
 
 
 def outside_note(pool: Pool, system: str, scores: pd.DataFrame, higher: bool, queries: Sequence[str]) -> str | None:
-    """A note on a system's first results of these queries outside the pool; None where there are none.
+    """A note on a system's first results of these queries outside the pool, or None.
 
     Parameters
     ----------

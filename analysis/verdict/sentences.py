@@ -168,7 +168,7 @@ def _are(names: Sequence[str]) -> str:
 
 
 def _the_rest(names: Sequence[str]) -> str:
-    """The systems that are out, by name where there are few."""
+    """The systems that are out, by name if there are few."""
     return listed_some(names) if len(names) < 3 else f"the other {in_words(len(names))}"
 
 
@@ -345,7 +345,7 @@ def unseen(result: ScoreResult, ranked: Standings) -> str | None:
 
 def near_the_bound(result: ScoreResult) -> str | None:
     """The system of which chance in the replicates decides whether it may be the best, the nearest of several; None
-    where there is none."""
+    if there is none."""
     if not result.ranks.near or result.options.reverses:
         return None
     near = min(result.ranks.near, key=lambda each: abs(each.lag - each.bound) / each.error)
@@ -388,7 +388,7 @@ def _why_apart(result: ScoreResult, names: Sequence[str], terms: Collection[str]
 
 def _foremost(result: ScoreResult, index: Index, names: Sequence[str]) -> str:
     """The system with the best figure by an index, the first of equal ones; figures that are withheld from tests have
-    no part where there are others."""
+    no part if there are others."""
     names = [name for name in names if not result[name].figures[index.name].withheld] or names
     values = index.sign * np.array([result[name].estimate(index).value for name in names], dtype=float)
     return names[int(np.nanargmax(values))] if np.isfinite(values).any() else names[0]
@@ -422,7 +422,7 @@ def dropped(result: ScoreResult, ranked: Standings) -> str | None:
 
 def _out_with_a_better_figure(result: ScoreResult, ranked: Standings) -> str:
     """A sentence, with a blank before it, on a system that is out though its figure is above one of the best set's;
-    empty where there is none."""
+    empty if there is none."""
     found = _above_the_best_set(result, ranked)
     if found is None:
         return ""

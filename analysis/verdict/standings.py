@@ -83,7 +83,7 @@ class Standings:
         return (int(self.low[number]), int(self.high[number])) if self.valued[number] else None
 
     def rank(self, name: str) -> str:
-        """The rank as it is printed: "2", "1-3", or "–" where there is none."""
+        """The rank as it is printed: "2", "1-3", or "–" if there is none."""
         ends = self.ranks(name)
         if ends is None:
             return "–"

@@ -80,7 +80,7 @@ def categories_of(decided: Panel, method: str) -> tuple[np.ndarray, np.ndarray]:
     Raises
     ------
     RelstudyError
-        where there are fewer than 2 or more than 20
+        if there are fewer than 2 or more than 20
     """
     categories, code = np.unique(decided.rating, return_inverse=True)
     if not 2 <= len(categories) <= MOST_CATEGORIES:
@@ -130,7 +130,7 @@ class Votes:
 
     @property
     def shares(self) -> np.ndarray:
-        """Each pair's share of answers in a category, float array (P, K); alike where there is none."""
+        """Each pair's share of answers in a category, float array (P, K); alike if there is none."""
         raters, categories = self.shape
         total = self.counts @ np.tile(np.eye(categories), (raters, 1))
         number = total.sum(axis=1, keepdims=True)

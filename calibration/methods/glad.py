@@ -25,7 +25,7 @@ def glad(panel: Panel) -> ByCategory:
     Raises
     ------
     RelstudyError
-        where there are fewer than 2 or more than 20 distinct ratings
+        if there are fewer than 2 or more than 20 distinct ratings
 
     Examples
     --------

@@ -49,7 +49,7 @@ def rasch(panel: Panel) -> ByCategory:
     Raises
     ------
     RelstudyError
-        where there are fewer than 2 or more than 20 distinct ratings, or the ratings do not tell facets apart
+        if there are fewer than 2 or more than 20 distinct ratings, or the ratings do not tell facets apart
 
     Examples
     --------
@@ -373,7 +373,7 @@ def _surprise(
     decided: Panel, cell: np.ndarray, code: np.ndarray, logs: np.ndarray, posterior: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Squared distance of each rating from what the pair's other ratings lead to expect, and the square expected, float
-    arrays (N); NaN where there is no other.
+    arrays (N); NaN if there is no other.
 
     So held, mean squares are 1 in expectation; where all ratings of a pair make its worth, they would lie below 1, the
     fewer ratings a pair has.

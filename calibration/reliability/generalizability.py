@@ -344,7 +344,7 @@ class Generalizability(Result, of_commands=True):
     notes : on what was read, as sentences
     measure : what the values are of; empty for ratings
     beyond : what of the variances of these estimates is not that of normal values (`beyond_normal`), float array (5)
-    ratings : the same of the ratings behind the judgments that systems are measured by; None where there are none
+    ratings : the same of the ratings behind the judgments that systems are measured by, or None
     """
 
     saved_as = "generalizability"
@@ -510,7 +510,7 @@ class Generalizability(Result, of_commands=True):
         return Estimate(float(value), min(float(low), float(value)), max(float(high), float(value)))
 
     def _ends(self, which: Coefficient, beyond: float) -> tuple[float, float] | str:
-        """The ends of worth over the error of one value; the reason where there are none."""
+        """The ends of worth over the error of one value; the reason if there are none."""
         sources, parts = self._sources, self._sources @ self.variances
         wrong = parts[1]
         plain = self.covariance.copy()  # too few are so by what the table is, and not by how far its noise lies out
@@ -518,7 +518,7 @@ class Generalizability(Result, of_commands=True):
 
         def mixed(place: int, by: np.ndarray, over: np.ndarray) -> tuple[float, float, float]:
             """How often worth (0) or what raises all alike (2) goes into a mean square that varies independently of the
-            error by one covariance; that mean square, and its degrees of freedom over another (0 where there is none).
+            error by one covariance; that mean square, and its degrees of freedom over another (0 if there is none).
             """
             errors = sources[1] @ by @ sources.T
             if errors[place] >= 0:
@@ -639,12 +639,12 @@ def generalizability(
     of : the columns that together name what is measured
     by : the column of what it is measured by
     within : a column of groups of what is measured; None for none
-    seed : of the draw of whole groups (or objects) where there are too many for one table
+    seed : of the draw of whole groups (or objects) if there are too many for one table
 
     Raises
     ------
     RelstudyError
-        where there are fewer than two of either, no two values of one object, or no noise
+        if there are fewer than two of either, no two values of one object, or no noise
 
     Examples
     --------

@@ -83,7 +83,7 @@ def uniformity_table(
     Returns
     -------
     DataFrame with the columns in `by`, `responses` (how many, undecided not counted), `share_V` for every category V,
-    and `error` (NaN where there is no response). Where `by` ends in "source", a row "all" follows each round's sources.
+    and `error` (NaN if there is no response). Where `by` ends in "source", a row "all" follows each round's sources.
 
     Examples
     --------

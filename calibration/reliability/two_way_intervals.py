@@ -76,7 +76,7 @@ class Figure:
         return interval(self.value, *self._variances(panel, raters, pairs), sizes, scale)
 
     def standard_error(self, panel: Panel) -> float:
-        """For raters and pairs like these, as `estimate`; for pairs alone where there are but two raters."""
+        """For raters and pairs like these, as `estimate`; for pairs alone if there are but two raters."""
         raters, pairs = _sizes(panel)
         if raters < LEAST_RATERS:
             return float(np.sqrt(self.by_pair @ self.by_pair * of_couples(pairs)))

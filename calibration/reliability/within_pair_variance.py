@@ -58,7 +58,7 @@ class Scored:
 
 
 def scored_rows(panel: Panel) -> Scored:
-    """The unique pairs with two or more ratings; all such pairs where there are fewer than 20 unique ones."""
+    """The unique pairs with two or more ratings; all such pairs if there are fewer than 20 unique ones."""
     decided = ~np.isnan(panel.rating)
     several = np.bincount(panel.pair, decided, panel.n_pairs) > 1
     unique = several & ~panel.base

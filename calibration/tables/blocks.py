@@ -41,7 +41,7 @@ def without_couples(table: Checked) -> Checked:
     Raises
     ------
     RelstudyError
-        where there is nothing else
+        if there is nothing else
     """
     couples = is_couple(table)
     if not couples.any():

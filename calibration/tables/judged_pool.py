@@ -44,7 +44,7 @@ class PoolMisses:
 
 
 def inside_pool(frame: pd.DataFrame, cut: float) -> tuple[pd.DataFrame, PoolMisses | None]:
-    """The judgments of pairs in the pool, and an estimate by the others; the frame as it is where there are none.
+    """The judgments of pairs in the pool, and an estimate by the others; the frame as it is if there are none.
 
     Parameters
     ----------

@@ -340,7 +340,7 @@ def write_judgments(judgments: Judgments, path: str | os.PathLike[str]) -> None:
 
 
 def write_careless(careless: CarelessRaters | None, path: Path) -> None:
-    """Write what there would be if careless raters were taken another way; where there are none no such file is left.
+    """Write what there would be if careless raters were taken another way; if there are none no such file is left.
 
     Columns `careless_raters` (their ids, as a JSON list) and `careless` (how the judgments beside it take them) have
     one value throughout.

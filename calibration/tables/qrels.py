@@ -96,7 +96,7 @@ def _name_strata(last: list[str]) -> bool:
 def without_negative(table: Checked, reading: Reading) -> tuple[Checked, pd.DataFrame | None]:
     """The grades from 0, and those below 0 of unstated meaning, which are taken for unjudged pairs; a note counts them.
 
-    The latter (query_id, result_id, judgment) are None where there are none.
+    The latter (query_id, result_id, judgment) are None if there are none.
     """
     texts = table.frame["judgment"]
     grades = pd.to_numeric(texts, errors="coerce").to_numpy(dtype=float)

@@ -63,7 +63,7 @@ def _check_one_scale(table: Checked) -> None:
 
 
 def aside_note(table: Checked) -> str | None:
-    """Note on the number of rows in blocks that are no ratings to calibrate; None where there are none."""
+    """Note on the number of rows in blocks that are no ratings to calibrate, or None."""
     aside = rows_aside(table)
     if not aside.any():
         return None
@@ -72,7 +72,7 @@ def aside_note(table: Checked) -> str | None:
 
 
 def merged_note(merged: int) -> str | None:
-    """Note on the number of rows that repeat an earlier one exactly; None where there are none."""
+    """Note on the number of rows that repeat an earlier one exactly, or None."""
     were = "was" if merged == 1 else "were"
     return f"{count_of(merged, 'row')} repeated an earlier row exactly and {were} merged" if merged else None
 
@@ -128,7 +128,7 @@ def nobody_note(table: Checked, column: str = "rater_id") -> str | None:
 
 def look_alike_note(frame: pd.DataFrame) -> str | None:
     """Note on ids of queries and results that look alike and are written with other characters, as names of files of
-    two systems are; None where there are none.
+    two systems are, or None.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def look_alike_note(frame: pd.DataFrame) -> str | None:
 
 def scales_note(frame: pd.DataFrame) -> str | None:
     """Note on raters whose ratings all lie on the lowest quarter of what each of the others uses, as on another scale;
-    None where there are none.
+    None if there are none.
 
     Examples
     --------

@@ -196,7 +196,7 @@ def read_ratings(
         pair_id, scale, block (base or unique;
         rows of check, repeat and practice are set aside), handed_out (random or fixed, see `HandOut`, or empty; fixed
         if any unique pair is)
-    base_column : name of a yes/no column that marks the base block, where there is no `block` column that does
+    base_column : name of a yes/no column that marks the base block, if there is no `block` column that does
     trust_raters : accept rater columns whose ratings look sorted within each pair, and raters named like totals
     with_set_aside : take the ratings of excluded raters (column set_aside), too
     reading : what is stated about the table: which column is which, numbers for words, what is missing, the scale. A
@@ -343,7 +343,7 @@ MOST_NAMES_READ = 200_000
 
 
 def _note_on_totals(frame: pd.DataFrame) -> str | None:
-    """Note on results and queries whose names read like totals of others; None where there are none."""
+    """Note on results and queries whose names read like totals of others, or None."""
     if frame.drop_duplicates(PAIR).shape[0] > MOST_NAMES_READ:
         return None
     own = (frame["query_id"] == frame["result_id"]).all()

@@ -41,7 +41,7 @@ def ordered_by(frame: pd.DataFrame) -> str | None:
 
 
 def order_note(frame: pd.DataFrame) -> str | None:
-    """Note on raters whose ratings the two columns order otherwise; None where there are none, or not both columns."""
+    """Note on raters whose ratings the two columns order otherwise; None if there are none, or not both columns."""
     if ordered_by(frame) != PLACE or MOMENT not in frame:
         return None
     one, other = session_order(frame), _places(frame, _times(frame))
@@ -82,7 +82,7 @@ def _positions(frame: pd.DataFrame) -> pd.Series:
 
 
 def _times(frame: pd.DataFrame) -> pd.Series:
-    """Seconds since the first, NaN where there is no time."""
+    """Seconds since the first, NaN if there is no time."""
     column = frame[MOMENT]
     if column.dtype.kind != "M" and not is_plain(column):
         column = stripped(column)

@@ -270,7 +270,7 @@ def read_study_tables(
         `relstudy calibrate -o` and `relstudy admin archive` write them
     reading : what is stated about the table of judgments
     ratings : the calibrated ratings behind the judgments; None takes calibrated.csv beside them where it is theirs
-    folder : the study's, whose tables are taken where there are none beside the judgments
+    folder : the study's, whose tables are taken if there are none beside the judgments
     own : whether the tables beside the judgments are known to be the study's, so that faults in them are refused; else
         such a table has no part, and a note says so
     completed : gives the judgments with the ratings and proposers that a saved comparison holds, in place of files
@@ -433,7 +433,7 @@ class _Beside:
         return None
 
     def decision(self) -> Decision:
-        """The analysis as study.toml states it; the default where there is no such file.
+        """The analysis as study.toml states it; the default if there is no such file.
 
         Raises
         ------
@@ -578,7 +578,7 @@ def read_calibrated(source: str | os.PathLike[str] | Checked) -> pd.DataFrame:
     Raises
     ------
     RelstudyError
-        where there is no column calibrated, or the table has other faults
+        if there is no column calibrated, or the table has other faults
     """
     table = read_table(source)
     frame = read_ratings(table, trust_raters=True, with_set_aside=True).frame

@@ -220,7 +220,7 @@ def _of_named_month(text: str) -> tuple[str, str] | None:
 
 
 def _iso(match: re.Match[str], month: int, day: int) -> str:
-    """What was matched, in ISO 8601; "" where there is no such moment."""
+    """What was matched, in ISO 8601; "" if there is no such moment."""
     date = f"{match['year']}-{month:02}-{day:02}"
     zone = (match["zone"] or "").removeprefix("utc").removeprefix("gmt") or (match["zone"] or "")
     zone = zone if zone[:1] in ("+", "-") else ZONES.get(zone, "?")

@@ -136,7 +136,7 @@ def name_of(file: str) -> str:
 
 
 def named_file(path: str | os.PathLike[str]) -> tuple[str | None, str]:
-    """The name that a system is to have and its file, from `mine=bm25.run`; None where there is no name before it.
+    """The name that a system is to have and its file, from `mine=bm25.run`; None if there is no name before it.
 
     Examples
     --------
@@ -299,7 +299,7 @@ def _notes_on_marks(frame: pd.DataFrame) -> list[str]:
 def write_scores(scores: pd.DataFrame, path: str | os.PathLike[str]) -> None:
     """Write a long score table as CSV, Parquet (.parquet) or a TREC run (.run, .trec).
 
-    A column `direction` (higher or lower, which scores of a system are better) is kept where there is one, but in a
+    A column `direction` (higher or lower, which scores of a system are better) is kept if there is one, but in a
     run.
 
     In a run, results stand by descending score within a query, ranks counted from 1, ties in the order given.

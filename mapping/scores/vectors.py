@@ -76,7 +76,7 @@ class Similarity:
         return vector_scores(pairs, read_vectors(source, self.ids), asked, self.measure, name)
 
     def refuse_without_vectors(self, sources: Sequence[Any]) -> None:
-        """Refuse what is said of vectors where there are none."""
+        """Refuse what is said of vectors if there are none."""
         if (self.ids is not None or self.queries is not None) and not any(map(are_vectors, sources)):
             raise RelstudyError(
                 f"{worded('ids')} and {worded('query_vectors')} go with vectors (.npy), and none are given"
@@ -177,7 +177,7 @@ def matrix_scores(file: Path, pairs: pd.DataFrame, queries: Path, results: Path,
 
     Parameters
     ----------
-    file : .npy, numbers [queries, results], NaN where there is no score
+    file : .npy, numbers [queries, results], NaN if there is no score
     pairs : query_id, result_id
     queries, results : text, an id a line, in the order of rows and of columns
     """

@@ -40,7 +40,7 @@ def ask(
     side_by_side : ask which of two models' answers, or of two systems' first five results, is better
     columns : roles by column, for columns with other names (query, system, answer, text, title, image, result, rank)
     fetch : fetch the pictures that the table names by addresses on the web
-    seed : of the queries drawn, where there are many
+    seed : of the queries drawn, if there are many
 
     Returns
     -------

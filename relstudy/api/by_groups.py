@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 def named(parts: Mapping[str, T], name: str, what: str) -> T:
-    """The part of this name; refused where there is none."""
+    """The part of this name; refused if there is none."""
     if name not in parts:
         raise UnknownName(f"there is no {what} {name!r}; there are: {', '.join(parts)}")
     return parts[name]

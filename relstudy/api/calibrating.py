@@ -144,7 +144,7 @@ class CalibratedPanel(FolderResult):
 
     @property
     def flags(self) -> pd.Series:
-        """By rater, what is worth a look, where there is anything: the column `flags` of `.raters`, whose own attribute
+        """By rater, what is worth a look, if there is anything: the column `flags` of `.raters`, whose own attribute
         of that name is pandas'."""
         flags = self.raters.set_index("rater_id")["flags"]
         return flags[flags != ""]
@@ -263,7 +263,7 @@ class CalibratedPanel(FolderResult):
         Raises
         ------
         RelstudyError
-            where there is no such rater, or no other
+            if there is no such rater, or no other
 
         Examples
         --------

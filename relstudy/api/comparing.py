@@ -232,7 +232,7 @@ def couples(
     Raises
     ------
     RelstudyError
-        where there are no queries with known probability, or couples are there already
+        if there are no queries with known probability, or couples are there already
 
     Examples
     --------

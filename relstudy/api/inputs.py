@@ -118,7 +118,7 @@ def refuse_taken(table: Checked, columns: Columns) -> None:
 
 
 def unread(source: Any, reading: Reading) -> None:
-    """Refuse what is said about how a table is to be read, where there is no table to read."""
+    """Refuse what is said about how a table is to be read, if there is no table to read."""
     # names of columns may be those of another table
     if reading.tells_answers or (reading and reading.found is None):
         given = "none is given" if source is None else f"a {type(source).__name__} was read already"

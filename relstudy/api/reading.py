@@ -68,7 +68,7 @@ def read(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     RelstudyError
-        where there is no such file, it holds something else, or is damaged
+        if there is no such file, it holds something else, or is damaged
 
     Examples
     --------

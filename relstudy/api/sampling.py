@@ -57,8 +57,8 @@ class Sample(FolderResult):
     Parameters
     ----------
     drawn : pairs, design and expectation, as the command holds them
-    folder : the study's folder, where there is one
-    study : its study.toml, where there is one
+    folder : the study's folder, if any
+    study : its study.toml, if any
     good, skill : what was assumed of the collection
     """
 

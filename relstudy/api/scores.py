@@ -119,7 +119,7 @@ class Scores(Result):
         Raises
         ------
         RelstudyError
-            where there is no such measure, or there are fewer than two systems or queries
+            if there is no such measure, or there are fewer than two systems or queries
 
         Examples
         --------

@@ -109,7 +109,7 @@ def on_a_cluster() -> bool:
 
 
 def workers_in_words() -> str | None:
-    """Number and place of the workers of `in_parts`, as a sentence; None where there are none.
+    """Number and place of the workers of `in_parts`, as a sentence, or None.
 
     Examples
     --------
@@ -121,7 +121,7 @@ def workers_in_words() -> str | None:
 
 
 def parts_wanted() -> int:
-    """The number of parts that keeps all workers busy; 1 where there are none."""
+    """The number of parts that keeps all workers busy; 1 if there are none."""
     cluster = _CLUSTER.get()
     return 1 if cluster is None else max(A_WORKER * cluster.workers(), 1)
 

@@ -272,7 +272,7 @@ def real_data(name: str, folder: Path) -> tuple[Judged, int]:
 
 
 def _filled(scores: pd.DataFrame) -> dict[str, np.ndarray]:
-    """Each column, with less than its least where there is no score."""
+    """Each column, with less than its least if there is no score."""
     return {str(name): scores[name].fillna(scores[name].min() - 1).to_numpy(dtype=float) for name in scores}
 
 

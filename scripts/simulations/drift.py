@@ -111,7 +111,7 @@ def print_slopes(studies: int, panels: Sequence[int]) -> None:
 
 def nearness(random: np.random.Generator, shape: str, base: str) -> tuple[np.ndarray, np.ndarray, bool]:
     """With drift kept and removed: the variance of judgments about worths, and how far the base block lies above the
-    rest (NaN where there is none); and whether anything was taken out."""
+    rest (NaN if there is none); and whether anything was taken out."""
     size = SIZE * (1 + APART * random.normal(size=12))
     frame = ratings(random, 12, lambda place, rater: size[rater] * SHAPES[shape](place), base, False)
     pair = frame["pair_id"].map("x{}".format)

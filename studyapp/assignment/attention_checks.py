@@ -102,7 +102,7 @@ def _look(connection: sa.Connection, block: Block, check: Pair, wanted: Mapping[
 def _draw_fillers(
     check: Pair, block: Block, look: Look, items: DisplayedItems, wanted: Mapping[str, Pair], generator: random.Random
 ) -> list[Pair]:
-    """Results that the block shows with other queries; where there are too few, others of the collection."""
+    """Results that the block shows with other queries; if there are too few, others of the collection."""
     kinds = {items[result].kind for result in look.results}
     others = sorted(
         item.id

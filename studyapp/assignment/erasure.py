@@ -119,7 +119,7 @@ def _remove(connection: sa.Connection, rater: Rater) -> int:
 
 
 def forgotten_so_far(store: Store, folder: Path) -> dict[str, set[str]]:
-    """`forgotten_hashes` before a backup takes the database's place: of the file alone where there is no whole one."""
+    """`forgotten_hashes` before a backup takes the database's place: of the file alone if there is no whole one."""
     if not store.is_whole:
         return buried(folder)
     try:

@@ -221,7 +221,7 @@ def _check_due(visit: Visit, block: Block, drawn: int, given: int) -> PageRow | 
 
 
 def _page_to_repeat(visit: Visit, block: Block) -> PageRow | None:
-    """One of the block's pages that the rater has answered once, at random; None where there is none any more."""
+    """One of the block's pages that the rater has answered once, at random; None if there is none any more."""
     rater = visit.rater
     shown = assignments.alias()
     again = sa.select(shown.c.id).where(

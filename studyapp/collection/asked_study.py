@@ -216,7 +216,7 @@ def _couples(rows: pd.DataFrame, answers: bool, draw: np.random.Generator) -> tu
 
 
 def _of_queries(found: pd.DataFrame, draw: np.random.Generator) -> tuple[pd.DataFrame, float]:
-    """All rows, or those of queries drawn at random where there are too many, and the share of queries."""
+    """All rows, or those of queries drawn at random if there are too many, and the share of queries."""
     queries = found["query_id"].unique()
     number = len(queries)
     if len(found) > ALL_PAIRS:

@@ -194,7 +194,7 @@ class DisplayedItems:
         )
 
     def rows(self, folder: Path, item_ids: Iterable[str]) -> dict[str, list[Any]]:
-        """Rows that are stored of these items, by id: id, kind, title, text, path in `folder`, role and, where there is
+        """Rows that are stored of these items, by id: id, kind, title, text, path in `folder`, role and, if there is
         more to be shown, that."""
         return {
             item.id: [

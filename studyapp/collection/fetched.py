@@ -38,7 +38,7 @@ def fetch_pictures(addresses: Sequence[str], folder: Path) -> dict[str, str]:
     Raises
     ------
     RelstudyError
-        where there are too many, or one cannot be had, is too large or not a picture, or is not on a public machine
+        if there are too many, or one cannot be had, is too large or not a picture, or is not on a public machine
     """
     wanted = list(dict.fromkeys(addresses))
     if len(wanted) > MOST:

@@ -103,7 +103,7 @@ def make_collection(sources: Sequence[Path], folder: Path, *, convert: bool = Fa
     Raises
     ------
     RelstudyError
-        where there is nothing to ask about, a picture would have to be converted and may not, or cannot be read;
+        if there is nothing to ask about, a picture would have to be converted and may not, or cannot be read;
         nothing is written then
     """
     found = Found.among(sources)

@@ -53,7 +53,7 @@ def open_collection(folder: Path) -> Collection:
     Raises
     ------
     RelstudyError
-        where there is none
+        if there is none
     """
     study = Study.load(folder) if (folder / "study.toml").is_file() else None
     settings = CollectionSettings() if study is None else study.collection
@@ -166,7 +166,7 @@ class LargeCollection(Collection):
             raise TableError(faults, len(twice) - len(faults))
 
     def _batches(self, names: Sequence[str] | None) -> Iterator[dict[str, pa.Array]]:
-        """The columns of this collection in parts, as text, "" where there is none; None for all that it has."""
+        """The columns of this collection in parts, as text, "" if there is none; None for all that it has."""
         for file in self.files:
             yield from _batches_of(file, names, asks=self.source.is_dir() and file.name.startswith("queries"))
 

@@ -24,7 +24,7 @@ class RankedList:
 
 
 def read_lists(folder: Path) -> dict[str, RankedList]:
-    """The lists of FOLDER/lists.csv by id; none where there is no such file.
+    """The lists of FOLDER/lists.csv by id; none if there is no such file.
 
     Raises
     ------

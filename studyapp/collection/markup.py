@@ -86,7 +86,7 @@ def plain_text(markup: str) -> str:
 
 
 def words_to_mark(query: str) -> tuple[str, ...]:
-    """The words of a query that are marked in its results: those of three letters at least, where there are any.
+    """The words of a query that are marked in its results: those of three letters at least, if any.
 
     Examples
     --------

@@ -104,7 +104,7 @@ def lists_page(collection: Collection, query_id: str, by_system: dict[str, list[
 
     Parameters
     ----------
-    scale : the name of the judgments' scale, such as "1-5"; None where there are none
+    scale : the name of the judgments' scale, such as "1-5", or None
     """
     from relstudy.common.charts.figures import theme_css
 
@@ -197,7 +197,7 @@ def ranked_lists(folder: Path, query_id: str, top: int) -> dict[str, list[Ranked
 
 
 def scale_of_judgments(folder: Path) -> str | None:
-    """The name of the scale of FOLDER/judgments.csv; None where there is no such file."""
+    """The name of the scale of FOLDER/judgments.csv; None if there is no such file."""
     from relstudy.calibration.tables.judgments import read_judgments
 
     return read_judgments(folder / JUDGMENTS).scale.scale.name if (folder / JUDGMENTS).is_file() else None

@@ -183,7 +183,7 @@ def _draw_by_mappings(
 def _draw_first(
     folder: Path, study: Study | None, cost: Cost, choices: dict[str, Any], preview: bool, as_json: bool
 ) -> None:
-    """Draw the first round, again where there is one."""
+    """Draw the first round, again if there is one."""
     from relstudy.studyapp.sampling.first_round import base_pages, draw_sample
     from relstudy.studyapp.sampling.sources import listed_systems
 
@@ -257,7 +257,7 @@ def _what_decides(study: Study, pairs: pd.DataFrame) -> list[str]:
 
 
 def write(folder: Path, drawn: Sample | Extended, *, keep_old: bool = False) -> Path | None:
-    """Write pairs.csv, design.json, pool.csv where there is a pool, and the scores of built-in systems; of a collection
+    """Write pairs.csv, design.json, pool.csv if there is a pool, and the scores of built-in systems; of a collection
     that is read in a stream, the items that were drawn or that study.toml names. Couples stay after a further round,
     since they were drawn with the probabilities of the queries of then, and go with what a new draw overwrites.
 
@@ -305,7 +305,7 @@ def _complete_draw(folder: Path, *, is_further: bool) -> None:
 
 
 def _categories(study: Study | None, paradigm: str) -> tuple[float, ...]:
-    """The scale that queries of this paradigm are rated on; 1-5 where there is no study.toml."""
+    """The scale that queries of this paradigm are rated on; 1-5 if there is no study.toml."""
     for block in study.blocks if study else ():
         if block.paradigm in (paradigm, None) and not block.is_comparison:
             return block.scale.categories

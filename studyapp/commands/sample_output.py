@@ -69,7 +69,7 @@ def summarise(drawn: Sample, study: Study | None, cost: Cost, assumed: Assumptio
     Parameters
     ----------
     drawn : the first round
-    study : study.toml, from which it follows who is shown what; None where there is none yet
+    study : study.toml, from which it follows who is shown what; None if there is none yet
     cost : what ratings cost
     assumed : of the collection, as `chance_of_good` takes it
     """

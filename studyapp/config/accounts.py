@@ -63,7 +63,7 @@ class Account:
 
 
 def read_accounts(folder: Path) -> dict[str, Account]:
-    """The accounts by name; none where there is no file.
+    """The accounts by name; none if there is no file.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def remove_account(folder: Path, name: str) -> None:
 
 
 def admit(folder: Path, name: str, role: str) -> Account:
-    """The account of somebody whom a sign-on vouches for; one is made, without a password, where there is none.
+    """The account of somebody whom a sign-on vouches for; one is made, without a password, if there is none.
 
     Raises
     ------

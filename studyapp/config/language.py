@@ -100,7 +100,7 @@ def language_of(code: str, folder: Path, *, own: bool = False) -> Language:
     Raises
     ------
     RelstudyError
-        where there is no such language, or its file lacks a text
+        if there is no such language, or its file lacks a text
     """
     base, file = shipped_language(code), folder / FOLDER / f"{code}.toml"
     if file.is_file():

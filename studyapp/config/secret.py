@@ -31,7 +31,7 @@ def read_secret(folder: str | Path) -> bytes:
 
 
 def read_private(path: Path) -> str:
-    """The line that `write_private` wrote, without blanks around; "" where there is no file.
+    """The line that `write_private` wrote, without blanks around; "" if there is no file.
 
     Raises
     ------

@@ -148,7 +148,7 @@ class Study:
         )
 
     def blocks_of(self, group: str | None) -> tuple[Block, ...]:
-        """The blocks that a rater of this group is given; all of them where there are no groups."""
+        """The blocks that a rater of this group is given; all of them if there are no groups."""
         names = next((entry.blocks for entry in self.groups if entry.name == group), None)
         return self.blocks if names is None else tuple(block for block in self.blocks if block.name in names)
 

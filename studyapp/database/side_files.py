@@ -53,7 +53,7 @@ def require_own_wal(database: Path) -> None:
 
 
 def has_own_wal(database: Path) -> bool:
-    """False where there is a write-ahead log of another database."""
+    """False if there is a write-ahead log of another database."""
     return not _has_wal(database) or not (_application(database) == BACKUP or _is_foreign(database))
 
 
@@ -108,7 +108,7 @@ def _is_foreign(database: Path) -> bool:
 
 
 def _feed(database: Path, how: str) -> str:
-    """Feed of the file alone (immutable) or with its log; empty where there is none, or it cannot be read."""
+    """Feed of the file alone (immutable) or with its log; empty if there is none, or it cannot be read."""
     try:
         with _opened(database, how) as connection:
             found = connection.execute(_FEED).fetchone()

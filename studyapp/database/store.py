@@ -249,7 +249,7 @@ class Store:
 
     @property
     def is_missing(self) -> bool:
-        """True where there is no SQLite file yet."""
+        """True if there is no SQLite file yet."""
         return self.is_sqlite and not self.file.exists()
 
     @property

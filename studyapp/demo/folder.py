@@ -173,7 +173,7 @@ scale = "yes-no"
 
 
 def write_study(folder: Path, size: Size, seed: int) -> None:
-    """Write FOLDER/study.toml; blocks for queries by text only where there are any, and cards in place of pictures."""
+    """Write FOLDER/study.toml; blocks for queries by text only if there are any, and cards in place of pictures."""
     blocks = STUDY + (TEXT_BLOCKS if size.wishes else "")
     if size.cards:
         head = STUDY.partition("[[blocks]]")[0].replace("which is one picture, and", "which is a few words, and")

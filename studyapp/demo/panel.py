@@ -96,7 +96,7 @@ def draw_raters(count: int, seed: int = 0) -> list[SimulatedRater]:
 
 
 def with_careless(raters: Sequence[SimulatedRater]) -> list[SimulatedRater]:
-    """The raters, of whom the eighth does not look; all look where there are fewer than ten.
+    """The raters, of whom the eighth does not look; all look if there are fewer than ten.
 
     >>> [rater.name for rater in with_careless(draw_raters(12)) if rater.careless]
     ['rater 08']

@@ -212,7 +212,7 @@ def _sample(folder: Path, size: Size, seed: int, names: tuple[str, ...], show: S
 
 
 def _couples(folder: Path, names: tuple[str, ...], seed: int, show: Stages) -> None:
-    """Couples to be compared side by side, and, where there are two systems, of their lists."""
+    """Couples to be compared side by side, and, if there are two systems, of their lists."""
     arguments = [str(folder), "--systems", ",".join(names), "--seed", str(seed), "--each"]
     ways = [["3"], *([["1", "--lists", "3"]] if len(names) > 1 else [])]
     command = "; ".join(" ".join(["relstudy sample couples", *arguments, *way]) for way in ways)
@@ -361,7 +361,7 @@ def _compare(
 
 
 def _report(folder: Path, interfaces: list[Path], by_paradigm: bool, show: Stages) -> None:
-    """The report, and the paper's tables where there are other interfaces."""
+    """The report, and the paper's tables if there are other interfaces."""
     paper = [part for other in interfaces for part in ("--interface", str(other))]
     arguments = [str(folder), *(["--by", "paradigm"] if by_paradigm else [])]
     arguments += ["--paper-tables", *paper] if paper else []
@@ -383,7 +383,7 @@ def sample_again(folder: Path, size: Size, seed: int, show: Stages) -> None:
 def other_interfaces(folder: Path, panel: SimulatedPanel, show: Stages) -> list[Path]:
     """Raters of the panel rate base pairs on other scales, without pages; the folders of their calibrations.
 
-    These are the base pairs of queries by text where there are any, as in the paper, else all.
+    These are the base pairs of queries by text if there are any, as in the paper, else all.
     """
     pairs = read_pairs(folder / "pairs.csv")
     base = pairs[pairs["block"] == "base"]
@@ -403,7 +403,7 @@ def other_interfaces(folder: Path, panel: SimulatedPanel, show: Stages) -> list[
 
 
 def raters_asked(panel: SimulatedPanel) -> dict[str, int]:
-    """Number of the panel's raters who answer on each scale: as many as in the paper, or all where there are fewer."""
+    """Number of the panel's raters who answer on each scale: as many as in the paper, or all if there are fewer."""
     return {name: min(raters, len(panel.raters)) for name, raters in INTERFACES.items()}
 
 

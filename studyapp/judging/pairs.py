@@ -34,7 +34,7 @@ def pairs_to_judge(folder: Path, collection: Collection, extent: str) -> pd.Data
     Raises
     ------
     RelstudyError
-        where there are no pairs, or the pool of queries that were not drawn is not known
+        if there are no pairs, or the pool of queries that were not drawn is not known
     """
     drawn = read_pairs(folder / "pairs.csv", items=collection)
     if "pool" in drawn and extent != "collection":
@@ -67,7 +67,7 @@ def couples_to_judge(folder: Path, lists: Iterable[str], of_lists: bool) -> pd.D
     Raises
     ------
     RelstudyError
-        where there are none
+        if there are none
     """
     couples = read_pairs(folder / "pairs.csv", couples=True)
     chosen = couples[couples["result_id"].isin(list(lists)) == of_lists].reset_index(drop=True)

@@ -166,7 +166,7 @@ def mean_of_study(
     Raises
     ------
     RelstudyError
-        where there is no such judge, there are too few, or judges/NAME.csv holds a judge that is not a mean
+        if there is no such judge, there are too few, or judges/NAME.csv holds a judge that is not a mean
     """
     path, *_ = judge_files(folder, name)
     if path.is_file() and not _is_mean(path):

@@ -65,7 +65,7 @@ class Delivery:
 
 
 def claim_next(store: Store, webhook: WebhookSettings, now: float) -> Delivery | None:
-    """Claim the next events to be sent, so that no other worker sends them; None where there are none now."""
+    """Claim the next events to be sent, so that no other worker sends them; None if there are none now."""
     while True:
         with store.read_one() as connection:
             kept, place = _read(connection, webhook)

@@ -192,7 +192,7 @@ def _wanted(part: pd.DataFrame, scale: str | None, surplus: bool) -> pd.DataFram
 def _rows_in_parts(
     connection: sa.Connection, question: ResultQuestion | None, history: bool
 ) -> Iterator[Sequence[sa.Row[Any]]]:
-    """The database's rows of the export, some at a time; where there are none at all, one part without a row."""
+    """The database's rows of the export, some at a time; if there are none at all, one part without a row."""
     query = select_ratings(
         *(raters.c.rater_id, pairs.c.query_id, pairs.c.result_id, pairs.c.block, pairs.c.source, pairs.c.rank),
         *(pairs.c.inclusion_probability, pairs.c.query_probability, assignments.c.block.label("study_block")),

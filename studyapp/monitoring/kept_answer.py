@@ -76,7 +76,7 @@ class KeptAnswer:
 
     @classmethod
     def of(cls, folder: Path) -> KeptAnswer | None:
-        """The answer kept in a study's folder; None where there is none, or not one of these."""
+        """The answer kept in a study's folder; None if there is none, or not one of these."""
         file = folder / ANSWER / KEPT
         try:
             content = read_json(file) if file.is_file() else None

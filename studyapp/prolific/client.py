@@ -91,7 +91,7 @@ class ProlificClient:
         Raises
         ------
         RelstudyError
-            where there is none
+            if there is none
         """
         token = os.environ.get(TOKEN_VARIABLE, "").strip()
         if not token:

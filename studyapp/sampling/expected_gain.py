@@ -12,7 +12,7 @@ from relstudy.common.runtime.files import read_json, write_json
 @dataclass(frozen=True)
 class Widths:
     """Widths of a system's 95 % interval with the judge's help: now, and to expect with as many pairs drawn as in the
-    round before, and with those of this round; None where there is no interval."""
+    round before, and with those of this round; None if there is no interval."""
 
     system: str
     now: float | None

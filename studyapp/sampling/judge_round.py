@@ -50,7 +50,7 @@ class Candidates:
     now: Mapping[str, Assisted]
 
     def width(self, system: str, before: np.ndarray, after: np.ndarray) -> float | None:
-        """The width of a 95 % interval to expect; None where there is no interval now.
+        """The width of a 95 % interval to expect; None if there is no interval now.
 
         What comes of the choice of pairs shrinks as probabilities rise; the rest of the squared error stays.
 
@@ -80,7 +80,7 @@ def candidates_for(study: JudgedStudy, options: ScoringOptions, aim: str) -> Can
     Raises
     ------
     RelstudyError
-        where there is no such index or no system, or a judge cannot help with these judgments
+        if there is no such index or no system, or a judge cannot help with these judgments
     """
     if aim not in aims():
         raise RelstudyError(f"--aim {aim}: there is no such index to aim at; there are: {', '.join(aims())}")

@@ -142,7 +142,7 @@ def plan_round(
 ) -> RoundPlan:
     """Shapes under which every category is expected equally often.
 
-    Sources are the systems' mapped scores and, where there are several systems, "combined": the sum of mapped scores
+    Sources are the systems' mapped scores and, if there are several systems, "combined": the sum of mapped scores
     with non-negative weights that fits the judgments best. For each source the judged pairs are put in bins of equal
     number by predicted score; within a bin, the design-weighted judgments estimate how people respond to a candidate
     drawn from it. A convex program then chooses how many pairs each bin should give: the expected responses of the

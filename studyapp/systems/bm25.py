@@ -79,7 +79,7 @@ class BM25:
 
     def kept(self, shown: Collection) -> Self | None:
         """The index of a collection elsewhere from which the items shown were drawn, as `fit` has kept it: it scores
-        these items as it would all. None where there is none that is whole and holds them all."""
+        these items as it would all. None if there is none that is whole and holds them all."""
         self._library = extra("bm25s")
         for folder in sorted(index_folder(shown.folder or Path()).glob("bm25-*")):
             if not (folder / IDS).is_file():
@@ -104,7 +104,7 @@ class BM25:
         return index
 
     def _read(self, kept: Path) -> Any:
-        """The index that is kept; None where there is none, or one that is not whole."""
+        """The index that is kept; None if there is none, or one that is not whole."""
         if not _is_whole(kept):
             return None
         try:

@@ -37,7 +37,7 @@ def segment_features(rgb: np.ndarray) -> dict[str, np.ndarray]:
 
     Returns
     -------
-    area : share of the picture, float32 [8], 0 where there are fewer regions
+    area : share of the picture, float32 [8], 0 if there are fewer regions
     features : float32 [8, 24]
     """
     from PIL import Image

@@ -51,7 +51,7 @@ def regions(rgb: np.ndarray) -> dict[str, np.ndarray]:
 
     Returns
     -------
-    area : share of the blocks, float32 [8], 0 where there are fewer regions
+    area : share of the blocks, float32 [8], 0 if there are fewer regions
     features : mean block features, float32 [8, 6]
     shape : inertia of order 1 to 3 over that of a disc, float32 [8, 3]
     centre : mean position of the blocks, down and across, as shares of the picture's height and width, float32 [8, 2]

@@ -40,7 +40,7 @@ def start_computing(folder: Path) -> None:
 
 
 def share_of_answers(status: Status) -> float:
-    """Share of the pages of unique pairs that are rated; 0 where there are none."""
+    """Share of the pages of unique pairs that are rated, or 0."""
     unique = [block for block in status.blocks if block.pages_wanted]
     wanted = sum(block.pages_wanted or 0 for block in unique)
     return sum(min(block.pages_done, block.pages_wanted or 0) for block in unique) / wanted if wanted else 0.0

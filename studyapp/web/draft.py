@@ -143,7 +143,7 @@ class Draft:
 
     @classmethod
     def of(cls, folder: Path) -> Draft | None:
-        """The draft in a folder; None where there is none, or it was opened."""
+        """The draft in a folder; None if there is none, or it was opened."""
         if not (folder / STOPPED).is_file() or not (folder / DRAFT).is_file():
             return None
         content = read_json(folder / DRAFT)["draft"]

@@ -116,7 +116,7 @@ def host_app(studies: HostedStudies) -> WsgiApp:
 
 
 def _front_app(studies: HostedStudies) -> Flask:
-    """The host's own pages: where there is no study of that name, or where it cannot be served now."""
+    """The host's own pages: if there is no study of that name, or where it cannot be served now."""
     texts = Texts()
     app = StudyFlask("host", root_path=str(Path(__file__).parent))
     app.jinja_env.undefined = StrictUndefined

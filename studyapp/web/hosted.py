@@ -63,7 +63,7 @@ class HostedStudies:
     places : folders, each a study or a folder of studies; a study has the name of its folder
     url : the host's public address
     secure : whether cookies are for https only
-    trusted_proxy : address of the proxy in front, where there is one
+    trusted_proxy : address of the proxy in front, if any
     set_up : where further studies are set up in the browser
     url_is_given : whether somebody said that address; else links made on a page lead where the page was asked for
     """

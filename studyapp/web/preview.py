@@ -158,7 +158,7 @@ def _screening(rater: Rater) -> list[Shown]:
 
 
 def _again(rater: Rater) -> list[Shown]:
-    """The page of those who have not passed the practice, where there is another attempt."""
+    """The page of those who have not passed the practice, if there is another attempt."""
     study = current_site().study
     if study.qualification is None or study.qualification.attempts < 2:
         return []
@@ -170,7 +170,7 @@ def _again(rater: Rater) -> list[Shown]:
 
 
 def _practice(rater: Rater, block: str, page: PageRow, number: int) -> list[Shown]:
-    """A practice page, and what is said of an answer that is not the one expected, where there is such an answer."""
+    """A practice page, and what is said of an answer that is not the one expected, if there is such an answer."""
     texts, address = current_site().texts, f"practice-{number}"
     values = current_site().study.block(block).scale.values
     chosen = {(pair.pair_id, ""): show_value(values[0]) for pair in page.pairs}

@@ -177,7 +177,7 @@ def _arrival() -> tuple[str, dict[str, str]]:
 
 
 def name(rater: Rater | Claim | None = None) -> str:
-    """The text that forms are signed for: it names the rater or, where there is none yet, this visit."""
+    """The text that forms are signed for: it names the rater or, if there is none yet, this visit."""
     return f"rater:{rater.id}:{rater.session_key}" if rater is not None else f"visit:{session.get('nonce', '')}"
 
 

@@ -61,7 +61,7 @@ class SignOn:
         return kind == self.kind and self.settings.admits(name) and (kind == "oidc" or self.named_by_proxy() == name)
 
     def named_by_proxy(self) -> str:
-        """E-mail address in the proxy's header; empty where there is none, or somebody else has sent it."""
+        """E-mail address in the proxy's header; empty if there is none, or somebody else has sent it."""
         if not (self.settings.header and request.environ.get(PROXIED)):
             return ""
         return request.headers.get(self.settings.header, "").strip().lower()

@@ -120,7 +120,7 @@ def _write_methods(records: list[dict[str, Any]], paths: tuple[str, ...]) -> Non
 
 
 def _print_methods(records: list[dict[str, Any]]) -> None:
-    """Print a table of methods by code lengths for each figure, where there is more than one length."""
+    """Print a table of methods by code lengths for each figure, if there is more than one length."""
     from relstudy.analysis.hashing.metrics.by_length import text_rows
 
     if len({record["bits"] for record in records}) < 2:

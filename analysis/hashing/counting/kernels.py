@@ -2,7 +2,7 @@
 
 Both kernels work on array slices, which lets the compiler use vector popcount where the processor has it; indexing
 the whole array inside the loop would cost a factor of seven. Blocks of the database stay in cache for several queries.
-The numpy engine gives the same integers, slower, and `nibbles` gives them faster where there is no vector popcount.
+The numpy engine gives the same integers, slower, and `nibbles` gives them faster if there is no vector popcount.
 """
 
 from __future__ import annotations

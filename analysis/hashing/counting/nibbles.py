@@ -1,4 +1,4 @@
-"""The heavy loop where there is AVX2 and no vector popcount (AVX-512): distances are looked up, and not counted.
+"""The heavy loop if there is AVX2 and no vector popcount (AVX-512): distances are looked up, and not counted.
 
 A code is cut into nibbles. For each nibble of a query, 16 bytes say how far each possible nibble is from it, and one
 instruction (vpshufb) looks 32 codes up in them at once. Nibbles of one place lie side by side in a plane, tile by tile,
@@ -168,7 +168,7 @@ def _count_tiles(
 def count_by_class(
     columns: np.ndarray, starts: np.ndarray, queries: np.ndarray, classes: np.ndarray, bits: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """As `kernels.count_by_class`, for codes of at most `WIDEST_PAIR` bits where there is AVX2."""
+    """As `kernels.count_by_class`, for codes of at most `WIDEST_PAIR` bits if there is AVX2."""
     number, side, size = len(queries), bits + 1, columns.shape[1]
     places = 2 * ((bits + 7) // 8)  # the last byte is filled from its upper end
     total = np.zeros((number, side), np.int64)

@@ -58,7 +58,7 @@ def one_file(folder: str | Path, name: str) -> Path:
     Raises
     ------
     RelstudyError
-        where there is none, or several
+        if there is none, or several
     """
     files = sorted(path for path in Path(folder).rglob(name) if path.is_file())
     if len(files) != 1:

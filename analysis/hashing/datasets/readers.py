@@ -36,7 +36,7 @@ def read_nus_wide_tags(folder: str) -> Published:
     """NUS-WIDE's pictures of the ten most frequent concepts, and their tags as 1,000 principal components.
 
     Reads Final_Tag_List.txt, one tag a line, and All_Tags.txt, a line per picture: its number and its tags. The
-    components are those of all pictures' tags, mean-centred; fewer where there are fewer tags (Moran 2016, section
+    components are those of all pictures' tags, mean-centred; fewer if there are fewer tags (Moran 2016, section
     3.2.2).
     """
     vectors, labels, tags = _word_counts(folder), _concepts(folder), _tags(folder)

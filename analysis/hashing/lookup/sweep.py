@@ -88,7 +88,7 @@ class Grid:
         return [s for s in product(self.bits, self.tables, self.flips) if s[0] * s[1] <= code_bits and s[2] <= s[0]]
 
     def left_out(self, code_bits: int) -> list[str]:
-        """Note on the settings that do not fit a code, where there are some."""
+        """Note on the settings that do not fit a code, if there are some."""
         fit = self.settings(code_bits)
         rest = [s for s in product(self.bits, self.tables, self.flips) if s not in fit]
         if not rest:

@@ -29,7 +29,7 @@ class ClassDistances:
     name : as in the labels
     points, codes : its points, and the distinct codes they fall on
     diameter : h_s of Eq. 7, the greatest Hamming distance between two of its codes
-    nearest : h_d of Eq. 8, the smallest one to a code of another class; None where there is no other class
+    nearest : h_d of Eq. 8, the smallest one to a code of another class; None if there is no other class
     perfect : share of its points that have every point of another class farther away than all of their own, so that
         their average precision is 1
     """
@@ -99,7 +99,7 @@ def class_distances(codes: Codes, labels: Labels) -> list[ClassDistances]:
 
 
 def _extremes(codes: Codes, kinds: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Of each code the greatest distance to its class, and the smallest to another; bits + 1 where there is none."""
+    """Of each code the greatest distance to its class, and the smallest to another; bits + 1 if there is none."""
     within, between = np.empty(len(codes), dtype=np.int64), np.empty(len(codes), dtype=np.int64)
     everything = Labels(classes=kinds)
     for start in range(0, len(codes), BLOCK):

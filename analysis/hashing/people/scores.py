@@ -52,7 +52,7 @@ def _index(ids: Sequence[str]) -> pd.Index:
 
 
 def left_out(used: int, judged: int) -> tuple[str, ...]:
-    """Note on judged pairs left out because an id of theirs is unknown; empty where there are none."""
+    """Note on judged pairs left out because an id of theirs is unknown, or empty."""
     if used == judged:
         return ()
     return (f"{judged - used:,} of {judged:,} judged pairs are left out: not both of their ids are among those given",)

@@ -184,7 +184,7 @@ def read_splits(folder: Path, items: int) -> dict[str, Split]:
     Raises
     ------
     RelstudyError
-        where there is none, or one is not of so many items
+        if there is none, or one is not of so many items
     """
     files = sorted(folder.glob("split_*.npz"), key=lambda file: (len(file.stem), file.stem))
     if not files:

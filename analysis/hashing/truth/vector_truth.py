@@ -38,7 +38,7 @@ def epsilon_radius(training: np.ndarray, *, sample: int = 100, neighbours: int =
     Raises
     ------
     RelstudyError
-        where there are no more training vectors than `neighbours`, or one of the two counts is below 1
+        if there are no more training vectors than `neighbours`, or one of the two counts is below 1
 
     Examples
     --------

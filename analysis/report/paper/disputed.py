@@ -71,7 +71,7 @@ def disputed(study: PaperStudy) -> list[Block]:
 
 
 def most_disputed(panel: Panel, most: int = PAIRS) -> pd.DataFrame:
-    """The pairs of greatest variance among raters: of the base block, which everybody rated, where there is one.
+    """The pairs of greatest variance among raters: of the base block, which everybody rated, if any.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def _drawn(study: PaperStudy, query: str, result: str, said: str) -> str | None:
 
 
 def interfaces(study: PaperStudy) -> list[Block]:
-    """Figure 5.2: graded against binary answers to the same pairs, where there are both."""
+    """Figure 5.2: graded against binary answers to the same pairs, if there are both."""
     blocks: list[Block] = []
     for (one, binary), (other, graded) in permutations(study.interfaces.items(), 2):
         if len(binary.scale.scale.values) > 2 or len(graded.scale.scale.values) <= 2:

@@ -92,7 +92,7 @@ def printed_table(number: str) -> Numbers:
 
 
 def printed_errors(number: str) -> Numbers:
-    """The numbers in brackets of a printed table, NaN where there are none."""
+    """The numbers in brackets of a printed table, or NaN."""
     return _numbers(number, 1)
 
 

@@ -49,7 +49,7 @@ class PaperStudy:
     author : the rater whose ratings table 5.9 sets apart; None takes whoever gave most
     with_pictures : whether pictures of the collection are put into the page
     paradigm : the queries it is of, "image" or "text"; empty where all are of one kind
-    by_text : the same study's queries by text, which the paper keeps apart (section 5.7); None where there are none
+    by_text : the same study's queries by text, which the paper keeps apart (section 5.7), or None
     """
 
     tables: PageTables

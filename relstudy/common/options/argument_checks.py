@@ -201,7 +201,7 @@ def _words_of(kind: Any) -> str:
 
 
 def _name(kind: Any) -> str | None:
-    """Several of a kind, where there is a word for them."""
+    """Several of a kind, if there is a word for them."""
     if kind is Any:
         return None
     if typing.get_origin(kind) is Literal:

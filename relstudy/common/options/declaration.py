@@ -92,7 +92,7 @@ class Declared:
 
     @property
     def required(self) -> bool:
-        """True where there is no default."""
+        """True if there is no default."""
         return self.default is dataclasses.MISSING
 
     @property

@@ -29,7 +29,7 @@ class Limits:
         )
 
     def words(self) -> str:
-        """The limits in words, "" where there are none.
+        """The limits in words, or "".
 
         Examples
         --------

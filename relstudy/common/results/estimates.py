@@ -15,7 +15,7 @@ class Estimate:
     Parameters
     ----------
     value : the estimate, or None where it cannot be computed
-    low, high : ends of the interval, or None where there is none
+    low, high : ends of the interval, or None if there is none
     reason : why a number is missing, as a phrase; None when nothing is missing
 
     Examples
@@ -46,7 +46,7 @@ class Estimate:
 
     @property
     def ends(self) -> tuple[float, float] | None:
-        """Both ends of the interval, the lower one first; None where there is no interval.
+        """Both ends of the interval, the lower one first; None if there is no interval.
 
         Examples
         --------
@@ -57,12 +57,12 @@ class Estimate:
 
     @property
     def width(self) -> float | None:
-        """The distance of the interval's ends; None where there is no interval."""
+        """The distance of the interval's ends; None if there is no interval."""
         return None if self.ends is None else self.ends[1] - self.ends[0]
 
     @property
     def excludes_zero(self) -> bool | None:
-        """True where the whole interval lies on one side of 0; None where there is no interval.
+        """True where the whole interval lies on one side of 0; None if there is no interval.
 
         Examples
         --------

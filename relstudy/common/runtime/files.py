@@ -188,7 +188,7 @@ def decoded(content: bytes, file: str, what: str) -> str:
     Raises
     ------
     RelstudyError
-        naming the first line that is not UTF-8, or where there is a zero byte, which no text has
+        naming the first line that is not UTF-8, or if there is a zero byte, which no text has
     """
     if b"\0" in content:
         raise RelstudyError(f"{file}: byte {content.index(0)} is 0, so this is not text; save the {what} as UTF-8")

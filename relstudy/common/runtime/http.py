@@ -91,7 +91,7 @@ def exchange(
     TimeoutError
         where the answer is not there after so many seconds
     OSError, http.client.HTTPException
-        where there is no answer, or another than a good one (`urllib.error.HTTPError`)
+        if there is no answer, or another than a good one (`urllib.error.HTTPError`)
     """
     sockets: list[socket.socket] = []
     late = threading.Event()

@@ -93,7 +93,7 @@ def span(low: float | None, high: float | None, form: str = ".3f") -> str:
 
 
 def number(value: float | None, form: str = ".3f") -> str:
-    """A figure as cells and sentences have it, a dash where there is none; what rounds to nothing has no sign.
+    """A figure as cells and sentences have it, a dash if there is none; what rounds to nothing has no sign.
 
     Examples
     --------
@@ -107,7 +107,7 @@ def number(value: float | None, form: str = ".3f") -> str:
 
 
 def thousands(value: int | None) -> str:
-    """A whole number as cells and sentences have it, a dash where there is none.
+    """A whole number as cells and sentences have it, a dash if there is none.
 
     Examples
     --------

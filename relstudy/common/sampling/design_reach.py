@@ -61,7 +61,7 @@ def beyond_reach(reach: float, rated: float = 1.0) -> str | None:
 
 
 def design_reach(frame: pd.DataFrame) -> float:
-    """The reach that a table of pairs or judgments carries; the smallest where there are several, NaN where none."""
+    """The reach that a table of pairs or judgments carries; the smallest if there are several, NaN where none."""
     if REACH not in frame:
         return float("nan")
     values = pd.to_numeric(frame[REACH], errors="coerce")

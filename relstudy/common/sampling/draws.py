@@ -270,7 +270,7 @@ def base_queries(query: np.ndarray, number: int, rng: np.random.Generator) -> np
     Parameters
     ----------
     query : each drawn pair's query, int [pairs]
-    number : how many queries; all where there are fewer
+    number : how many queries; all if there are fewer
 
     Returns
     -------

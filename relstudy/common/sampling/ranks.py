@@ -18,7 +18,7 @@ def ranks(values: np.ndarray, ties: Literal["average", "min", "max"] = "average"
 
     Returns
     -------
-    Shape of `values`; NaN where there is no value.
+    Shape of `values`; NaN if there is no value.
 
     Examples
     --------

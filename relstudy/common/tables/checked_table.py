@@ -28,7 +28,7 @@ def refuse_many_columns(file: str, columns: int) -> None:
     Raises
     ------
     RelstudyError
-        where there are more
+        if there are more
 
     Examples
     --------
@@ -119,7 +119,7 @@ class Checked:
         return f"the file has: {self.columns_shown()}"
 
     def columns_shown(self) -> str:
-        """The names of its columns, the first of them where there are many, for a message."""
+        """The names of its columns, the first of them if there are many, for a message."""
         names = list(map(str, self.frame.columns))
         more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
         return f"{', '.join(names[:MOST_NAMES])}{more}" if names else "none"

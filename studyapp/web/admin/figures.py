@@ -65,7 +65,7 @@ class _Failure:
 def recent_figures() -> tuple[Status, StudyStatistics]:
     """Status and statistics, a little while old.
 
-    Those that take long are worked out behind the pages, which meanwhile show the last ones; where there are none yet,
+    Those that take long are worked out behind the pages, which meanwhile show the last ones; if there are none yet,
     the request is answered by a page that asks again by itself.
     """
     kept = kept_figures()
@@ -80,7 +80,7 @@ def are_few() -> bool:
 
 
 def kept_figures() -> KeptFigures | None:
-    """The last figures; None where there are none, or old ones, and new ones are being worked out behind the request.
+    """The last figures; None if there are none, or old ones, and new ones are being worked out behind the request.
 
     Where that has just failed, its error is raised instead of None.
     """

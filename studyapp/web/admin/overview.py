@@ -88,7 +88,7 @@ def overview() -> ResponseReturnValue:
 
 
 def _rated(status: Status) -> str:
-    """Sentence on the progress of the unique pairs; empty where there are none."""
+    """Sentence on the progress of the unique pairs, or empty."""
     unique = [block for block in status.blocks if block.pages_wanted is not None]
     done, wanted = sum(block.pages_done for block in unique), sum(block.pages_wanted or 0 for block in unique)
     if not wanted:

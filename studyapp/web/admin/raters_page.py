@@ -106,7 +106,7 @@ def _flags(person: RaterStatus, flags: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _person(rater_id: str) -> RaterStatus:
-    """Status of the rater of an id; 404 where there is none."""
+    """Status of the rater of an id; 404 if there is none."""
     status, _ = recent_figures()
     person = next((person for person in status.people if person.rater_id == rater_id), None)
     if person is None:

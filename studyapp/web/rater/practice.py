@@ -95,7 +95,7 @@ def again_page(result: PracticeResult) -> AgainPage:
 
 @blueprint.post("/again")
 def begin_anew() -> ResponseReturnValue:
-    """Begin the practice again, where there is another attempt, and go on to its first page."""
+    """Begin the practice again, if there is another attempt, and go on to its first page."""
     rater = rater_of_form()
     with locked_visit(rater.id) as visit:
         if open_attempt(visit) is not None:

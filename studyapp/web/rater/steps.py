@@ -61,7 +61,7 @@ def address(step: Step) -> str:
 def advance(rater_id: int) -> Step:
     """Return the rater's next step; while the study is open, pages are laid out or handed out first as needed.
 
-    Who begins gets a place first; where there is none, nothing is laid out.
+    Who begins gets a place first; if there is none, nothing is laid out.
     """
     with locked_visit(rater_id) as visit:
         if needs_screening(visit.study, visit.rater):

@@ -109,7 +109,7 @@ class DeepEncoder(Encoder):
         self.weights_ = {name: np.asarray(values) for name, values in weights.items()}
 
     def _kinds(self, labels: np.ndarray) -> np.ndarray:
-        """Class and superclass as whole numbers, int32 (n, 2); where there is one label, both are it."""
+        """Class and superclass as whole numbers, int32 (n, 2); if there is one label, both are it."""
         if labels.ndim != 1:
             raise RelstudyError(f"{type(self).__name__} learns from one class for each item, not from {labels.shape}")
         numbered = np.unique(labels, return_inverse=True)[1]

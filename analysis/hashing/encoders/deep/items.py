@@ -73,7 +73,7 @@ def picture_paths(folder: str | os.PathLike[str]) -> list[Path]:
     Raises
     ------
     RelstudyError
-        where there is none
+        if there is none
     """
     paths = sorted(path for path in Path(folder).rglob("*") if path.suffix.lower() in ENDINGS and path.is_file())
     if not paths:

@@ -420,7 +420,7 @@ def _parsed(file: str, layout: Layout, names: list[str]) -> tuple[pd.DataFrame, 
 
 def _read_decimal_commas(table: Checked, semicolons: bool) -> None:
     """Decimal commas as points, in columns of numbers without a point; notes tell, and of points in other columns that
-    may stand between thousands, where there are decimal commas, or semicolons and no other points."""
+    may stand between thousands, if there are decimal commas, or semicolons and no other points."""
     read, grouped, commas = [], [], []
     for name in table.frame:
         texts = table.frame[name].str.strip()

@@ -152,7 +152,7 @@ def pair_rows(path: str | os.PathLike[str] | Checked) -> Checked:
 
 
 def round_column(number: int) -> str:
-    """The column that says with which probability a pair was first drawn in a round, where there are several rounds.
+    """The column that says with which probability a pair was first drawn in a round, if there are several rounds.
 
     Examples
     --------

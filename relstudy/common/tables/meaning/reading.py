@@ -77,7 +77,7 @@ class Reading:
     gains : what judgments are worth to graded measures, by their texts or numbers; a word that `values` lacks has its
         gain for a number
     items : the query and the result that each column of a survey asked about; None takes them from its wording
-    found : where several tables are read by this, the names that one of them had so far; None where there is one table,
+    found : where several tables are read by this, the names that one of them had so far; None if there is one table,
         which must have them all
     """
 
@@ -460,7 +460,7 @@ def _is_meant(tables: tuple[str, ...] | None, table: Checked) -> bool:
 
 
 def _named(columns: Sequence[str]) -> str:
-    """Names of columns, the first and the last of them where there are many."""
+    """Names of columns, the first and the last of them if there are many."""
     few = len(columns) <= MOST_NAMES
     shown = columns if few else [*columns[: MOST_NAMES - 1], f"{len(columns) - MOST_NAMES:,} more", columns[-1]]
     return " and ".join(shown)

@@ -163,7 +163,7 @@ def odd_values(values: np.ndarray) -> list[float]:
 
 
 def _marks_together(values: np.ndarray) -> list[float]:
-    """Two or three values at an end that look like marks, the outermost first; none where there are none."""
+    """Two or three values at an end that look like marks, the outermost first, or none."""
     for number in (2, 3):
         for side in (1, -1):
             ordered = side * values[::side]  # marks at the end, mirrored where they are the lowest

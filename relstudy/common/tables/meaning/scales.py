@@ -287,7 +287,7 @@ def read_scale(table: Checked) -> Scale | None:
 
 
 def name_column(table: Checked) -> str:
-    """The value of the column `scale`, "" where there is none or it is empty."""
+    """The value of the column `scale`, "" if there is none or it is empty."""
     if "scale" not in table.frame:
         return ""
     names = stripped(table.frame["scale"])

@@ -33,7 +33,7 @@ def _is_of_vectors(path: Path) -> bool:
 
 
 def score_files(folder: Path) -> list[Path]:
-    """The score tables and runs in FOLDER/scores, by name; none where there is no such folder."""
+    """The score tables and runs in FOLDER/scores, by name; none if there is no such folder."""
     return sorted(path for path in (folder / "scores").glob("*") if is_score_file(path))
 
 
@@ -89,7 +89,7 @@ def scores_in(folder: Path) -> list[str]:
     Raises
     ------
     RelstudyError
-        where there are none
+        if there are none
     """
     files = score_files(folder)
     if not files:
