@@ -51,9 +51,9 @@ def ask(results: tuple[Path, ...], options: AskOptions, server: ServerOptions) -
 
     RESULTS have a row for each query, system and result (rank, id, title, text), a row for each question with a column
     of answers a model, or the JSON of search responses. A TREC run goes with tables of its documents and queries, and
-    folders of pictures are a system each. The command says what it took each column for. Raters never see which system
-    a result is from. With one answer a model and question, `relstudy score FOLDER` compares the models by people's mean
-    judgment.
+    folders of pictures, films or sounds are a system each. The command says what it took each column for. Raters never
+    see which system a result is from. With one answer a model and question, `relstudy score FOLDER` compares the models
+    by people's mean judgment.
 
     \b
     Example:
