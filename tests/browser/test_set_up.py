@@ -32,7 +32,7 @@ def test_ones_own_pictures_become_a_study_by_keys_and_buttons(tmp_path: Path, ne
         page = new_page(360, 740, color_scheme="dark")
         page.goto(link)
         page.focus("input[name=template]:checked")
-        for _ in range(4):
+        for _ in range(5):
             page.keyboard.press("ArrowDown")
         assert page.is_checked("input[value=items]")
         page.set_input_files("#files", holiday)
