@@ -42,6 +42,8 @@ PACKED, AS_IT_IS, SEEN = 1, 0, 256
 """How hard arrays are packed. Replicates hardly get smaller, which their first entries show: mostly different ones."""
 DEEP = 4
 """Lists and mappings in one another whose entries are pieces of a file's text: down to those of one system."""
+FLAT = 10_000
+"""Numbers or texts that are one piece."""
 FLOAT, PAIRS, ARRAY, FRAME = "@float", "@pairs", "@array", "@frame"
 """Keys of what JSON has no form for: a number that is not finite, a mapping by what is not text, an array, a table."""
 
@@ -89,7 +91,7 @@ def checksum(content: Mapping[str, Any]) -> str:
 
 def _pieces(value: Any, encoder: json.JSONEncoder, depth: int = DEEP) -> Iterator[str]:
     """The text that an encoder makes of a value, in pieces, so that no large file is in memory as a whole."""
-    if depth == 0 or not isinstance(value, dict | list) or not value:
+    if depth == 0 or not isinstance(value, dict | list) or not value or _is_flat(value):
         yield encoder.encode(value)
         return
     opening, names = ("[", range(len(value))) if isinstance(value, list) else ("{", value)
@@ -100,6 +102,12 @@ def _pieces(value: Any, encoder: json.JSONEncoder, depth: int = DEEP) -> Iterato
         yield from _pieces(value[name], encoder, depth - 1)
         opening = ", "
     yield "]" if isinstance(value, list) else "}"
+
+
+def _is_flat(value: dict[str, Any] | list[Any]) -> bool:
+    """True for a few numbers or texts, by the first of them."""
+    first = next(iter(value.values())) if isinstance(value, dict) else value[0]
+    return len(value) <= FLAT and not isinstance(first, dict | list)
 
 
 def read_content(path: str | os.PathLike[str]) -> dict[str, Any]:

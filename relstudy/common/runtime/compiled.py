@@ -12,6 +12,8 @@ import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
 FEW = 2000
+"""With fewer pairs numpy is done before numba has been imported and has compiled a walk."""
+FEW_KEPT = 1000
 """With fewer pairs numpy is done before numba has been imported and what it compiled has been read."""
 SOME, MANY = 30_000, 50_000
 """In a process, so many pairs take numpy as long as to read one walk's machine code, and as long as to compile it."""
@@ -42,6 +44,8 @@ def compiled_for_many(function: F) -> F:
     lock = threading.RLock()
     walked = 0
 
+    kept = functools.cache(lambda: _is_beside(function))
+
     @functools.cache
     def compiled_once() -> F:
         return compiled(function)
@@ -55,7 +59,7 @@ def compiled_for_many(function: F) -> F:
         nonlocal walked
         pairs = np.shape(given[0])[-1]
         walked += pairs
-        if pairs >= FEW or walked >= MANY or (walked >= SOME and is_kept(machine())):
+        if pairs >= FEW or walked >= MANY or (walked >= SOME and is_kept(machine())) or (pairs >= FEW_KEPT and kept()):
             return machine()(*given)
         with np.errstate(all="ignore"):
             return function(*given)
@@ -83,6 +87,12 @@ def _numba() -> Any:
     overload(lanes, inline="always")(lambda width: lambda width: range(width))
     overload(choose)(lambda where, one, other: lambda where, one, other: one if where else other)
     return numba
+
+
+def _is_beside(function: Callable[..., Any]) -> bool:
+    """True where machine code of a function is kept beside its source: numba need not be imported to know."""
+    source = Path(function.__code__.co_filename)
+    return any((source.parent / "__pycache__").glob(f"{source.stem}.{function.__name__}-*.nbi"))
 
 
 def is_kept(function: Any) -> bool:
