@@ -54,7 +54,7 @@ def method_sentence(method: str, why: str) -> str:
 COMPARED_ROWS = 400_000
 
 
-def choose_method(panel: Panel, handed_out: HandOut | None) -> Choice:
+def choose_method(panel: Panel, handed_out: HandOut | None, *, described: bool = True) -> Choice:
     """The method for a panel when the person named none.
 
     `pooled` where pairs were handed out at random, as recorded and tested. Otherwise `crossed` where raters share
@@ -64,15 +64,16 @@ def choose_method(panel: Panel, handed_out: HandOut | None) -> Choice:
     ----------
     panel : ratings
     handed_out : how unique pairs were handed to raters; None where nobody recorded it
+    described : whether the choice is shown; else the test of the hand-out ends once it is clear
     """
     base = panel.decided().base[panel.decided().pair]
     if not base.any():
-        return _without_base(panel, handed_out)
+        return _without_base(panel, handed_out, described)
     if panel.base.all():
         return Choice("shrunk", "every pair is in the base block, so there are no further ratings to pool")
     if handed_out == HandOut.FIXED:
         return _not_random(panel, "hand-out was not random")
-    test = balance(panel)
+    test = balance(panel, only_decides=not described)
     if test.p is None:
         if handed_out == HandOut.RANDOM:
             return Choice("pooled", f"hand-out is recorded as random, {ALL_USED}", test)
@@ -129,9 +130,9 @@ def _not_random(panel: Panel, why: str, test: Balance | None = None) -> Choice:
     return Choice("shrunk", f"{why}, and raters agree better by the base block alone ({figures})", test)
 
 
-def _without_base(panel: Panel, handed_out: HandOut | None) -> Choice:
+def _without_base(panel: Panel, handed_out: HandOut | None, described: bool) -> Choice:
     nothing = "there is no base block"
-    test = balance(panel)
+    test = balance(panel, only_decides=not described)
     doubted = test.p is not None and test.p < _limit(handed_out)
     if handed_out == HandOut.RANDOM and not doubted:
         return Choice("pooled", f"{nothing}, and hand-out is recorded as random, {ALL_USED}", test)

@@ -215,7 +215,7 @@ def calibrate(
     panel = Panel.from_frame(ratings.frame, scale.low, scale.high, options.facets)
     recorded = HandOut(options.handed_out) if options.handed_out else ratings.handed_out
     if options.method is None:
-        choice = choose_method(panel, recorded)
+        choice = choose_method(panel, recorded, described=described)
     elif options.force:
         choice = Choice(options.method, ASKED_FOR)
     else:

@@ -25,6 +25,8 @@ CELLS_AT_ONCE = 2_000_000
 """Permuted pages in memory at a time, which does not change what is drawn."""
 ENOUGH_BEYOND = 10
 """With fewer permutations beyond what was observed, their share says little and the fitted tail is used."""
+FIRST = 50
+"""Permutations after which it is looked at whether they suffice for a decision."""
 LEAST_PAGES = 5
 """With fewer pages per rater, the luck of few draws would pass for leniency: then pairs, not pages, are permuted."""
 SIGNATURE_BITS = 38
@@ -50,7 +52,7 @@ class Balance:
     reason: str | None = None
 
 
-def balance(panel: Panel, seed: int = 0) -> Balance:
+def balance(panel: Panel, seed: int = 0, *, only_decides: bool = False) -> Balance:
     """Test whether raters' unique pairs differ more than random hand-out explains.
 
     Where unique pairs have several ratings, the *other* raters' calibrated ratings of a rater's pairs say how good
@@ -62,6 +64,11 @@ def balance(panel: Panel, seed: int = 0) -> Balance:
     A permutation p can't be below one over the number of permutations; where fewer than ten go beyond what was
     observed, the tail is that of Pearson's type III curve with the permutations' mean, variance and skewness (Josse,
     Pagès and Husson 2008).
+
+    Parameters
+    ----------
+    only_decides : whether p is only held against a limit up to .01: then permutations end once ten go beyond what was
+        observed, as p of all of them cannot be below that any more
 
     Returns
     -------
@@ -86,9 +93,9 @@ def balance(panel: Panel, seed: int = 0) -> Balance:
     shared = unique.keep(count[unique.pair] > 1)
     if len(shared.rating) >= 0.5 * len(unique.rating) and np.count_nonzero(shared.by_rater() >= MIN_RATINGS) >= 3:
         if in_block.any():
-            return _by_others(shrunk(everything).calibrated(shared), shared, page, seed)
+            return _by_others(shrunk(everything).calibrated(shared), shared, page, seed, only_decides)
         if components(shared) == 1:
-            return _by_others(crossed(everything).calibrated(shared), shared, page, seed)
+            return _by_others(crossed(everything).calibrated(shared), shared, page, seed, only_decides)
     if not in_block.any():
         return Balance(None, None, 0, reason="there is no base block to compare with")
     both = (block.by_rater() >= MIN_RATINGS) & (unique.by_rater() >= MIN_RATINGS)
@@ -136,7 +143,7 @@ def places(panel: Panel) -> np.ndarray:
     return rank
 
 
-def _by_others(calibrated: np.ndarray, shared: Panel, page: np.ndarray, seed: int) -> Balance:
+def _by_others(calibrated: np.ndarray, shared: Panel, page: np.ndarray, seed: int, only_decides: bool) -> Balance:
     step = -(-len(shared.rating) // MAX_ROWS)
     if step > 1:
         rows = page[shared.pair] % step == 0
@@ -168,12 +175,16 @@ def _by_others(calibrated: np.ndarray, shared: Panel, page: np.ndarray, seed: in
     observed = float(spread(shared.by_rater(others)))
     rng = np.random.default_rng(seed)
     permutations = PERMUTATIONS if len(shared.rating) <= 50_000 else 199
-    together = max(CELLS_AT_ONCE // len(size), 1)
+    together = min(max(CELLS_AT_ONCE // len(size), 1), FIRST if only_decides else permutations)
     draws = np.empty(permutations)
     for start in range(0, permutations, together):
         some = draws[start : start + together]
         order = rng.permuted(np.tile(np.arange(len(size)), (len(some), 1)), axis=1)
         some[:] = scale * spread(rated @ (standard[order] * deviation).T)
+        done = draws[: start + len(some)]
+        if only_decides and np.count_nonzero(done >= observed) >= ENOUGH_BEYOND:
+            draws = done
+            break
     excess = max(observed - float(draws.mean()), 0.0) / float(n.sum())
     p = permutation_p(observed, draws)
     return Balance(p, float(np.sqrt(excess)), int(np.count_nonzero(used)), "others")

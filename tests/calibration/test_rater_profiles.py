@@ -82,6 +82,15 @@ def test_agreement_is_the_correlation_with_the_mean_of_the_others() -> None:
 # Random hand-out
 
 
+def test_a_test_that_only_decides_ends_early_and_decides_the_same() -> None:
+    for kind in HandOut:
+        for seed in range(6):
+            panel = simulate_panel(12, 20, 40, handed_out=kind, seed=seed).panel
+            whole, early = balance(panel), balance(panel, only_decides=True)
+            assert whole.p is not None and early.p is not None
+            assert (whole.p < 0.01) == (early.p < 0.01) and (whole.p >= 0.01 or whole.p == early.p)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize(("ratings_per_pair", "how"), [(1, "base"), (3, "others")])
 def test_random_hand_out_passes_and_hand_out_by_worth_does_not(ratings_per_pair: int, how: str) -> None:
@@ -138,7 +147,7 @@ def test_the_test_of_hand_out_says_the_same_whatever_the_order_of_rows(page: int
 def test_a_record_of_random_hand_out_takes_stronger_doubt_to_be_disbelieved(monkeypatch: pytest.MonkeyPatch) -> None:
     panel = simulate_panel(8, 20, 60, seed=1).panel
     for p, chosen in ((0.005, ("pooled", "crossed")), (0.00005, ("crossed", "crossed")), (0.02, ("pooled", "pooled"))):
-        monkeypatch.setattr("relstudy.calibration.choice.balance", lambda _, p=p: Balance(p, 0.1, 8, "others"))
+        monkeypatch.setattr("relstudy.calibration.choice.balance", lambda _, p=p, **_more: Balance(p, 0.1, 8, "others"))
         assert (choose_method(panel, HandOut.RANDOM).method, choose_method(panel, None).method) == chosen
         for handed_out, method in zip((HandOut.RANDOM, None), chosen, strict=True):
             for asked in ("pooled", "ordinal"):

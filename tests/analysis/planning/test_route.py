@@ -185,7 +185,7 @@ def test_a_pilots_queries_count_by_their_weights_as_in_score() -> None:
     found = rs.score(study.rankings, frame, measures=asked, **words).result
     for name in ("pearson", "same_query", "estimated P@5"):
         source = piloted_studies(Pilot(study_tables_of(frame), study.rankings), PlanOptions(name))
-        assert any(note.startswith("Queries count by query_weight (the judgments), not alike") for note in source.notes)
+        assert any(note.startswith("Queries count by query_weight (the judgments), unequally") for note in source.notes)
         compared = source.of_queries(np.arange(30)).comparison(index_of(name), 0)
         beside = next(each for each in found.comparisons if each.index == name)
         assert compared.better[0] == pytest.approx(index_of(name).sign * (beside.difference.value or np.nan), abs=1e-12)
