@@ -41,8 +41,8 @@ def method_sentence(method: str, why: str) -> str:
 
     Examples
     --------
-    >>> method_sentence("pooled", "hand-out looks random (p 0.46), so all ratings are used")
-    'Hand-out looks random (p 0.46), so all ratings are used (method pooled).'
+    >>> method_sentence("pooled", "assignment looks random (p 0.46), so all ratings are used")
+    'Assignment looks random (p 0.46), so all ratings are used (method pooled).'
     >>> method_sentence("zscore", ASKED_FOR)
     'Method zscore, as you asked.'
     """
@@ -72,25 +72,25 @@ def choose_method(panel: Panel, handed_out: HandOut | None, *, described: bool =
     if panel.base.all():
         return Choice("shrunk", "every pair is in the base block, so there are no further ratings to pool")
     if handed_out == HandOut.FIXED:
-        return _not_random(panel, "hand-out was not random")
+        return _not_random(panel, "assignment was not random")
     test = balance(panel, only_decides=not described)
     if test.p is None:
         if handed_out == HandOut.RANDOM:
-            return Choice("pooled", f"hand-out is recorded as random, {ALL_USED}", test)
-        return _not_random(panel, f"random hand-out is not recorded and can't be tested: {test.reason}", test)
+            return Choice("pooled", f"assignment is recorded as random, {ALL_USED}", test)
+        return _not_random(panel, f"random assignment is not recorded and can't be tested: {test.reason}", test)
     base_pairs = int(panel.base.sum())
     if handed_out is None and test.how == "base" and base_pairs < LEAST_BASE:
-        why = f"random hand-out is not recorded, and {base_pairs} base pairs are too few to test it on"
+        why = f"random assignment is not recorded, and {base_pairs} base pairs are too few to test it on"
         return _not_random(panel, why, test)
     if test.p < _limit(handed_out):
-        return _not_random(panel, f"hand-out does not look random ({_p(test.p)})", test)
+        return _not_random(panel, f"assignment does not look random ({_p(test.p)})", test)
     if handed_out != HandOut.RANDOM:
         looks = "looks random"
     elif test.p >= DOUBT:
         looks = "was random (recorded and tested)"
     else:
         looks = "was random by the record, though it hardly looks it"
-    return Choice("pooled", f"hand-out {looks} ({_p(test.p)}), {ALL_USED}", test)
+    return Choice("pooled", f"assignment {looks} ({_p(test.p)}), {ALL_USED}", test)
 
 
 def check_hand_out(panel: Panel, method: str, handed_out: HandOut | None) -> Choice:
@@ -103,7 +103,7 @@ def check_hand_out(panel: Panel, method: str, handed_out: HandOut | None) -> Cho
     """
     if method not in NEED_RANDOM:
         return Choice(method, ASKED_FOR)
-    rests = f"{method} rests on pairs handed out at random, and these"
+    rests = f"{method} rests on pairs assigned at random, and these"
     if handed_out == HandOut.FIXED:
         raise RelstudyError(f"{rests} are recorded as fixed; use {option('method', 'crossed')} or shrunk")
     test = balance(panel)
@@ -135,7 +135,7 @@ def _without_base(panel: Panel, handed_out: HandOut | None, described: bool) -> 
     test = balance(panel, only_decides=not described)
     doubted = test.p is not None and test.p < _limit(handed_out)
     if handed_out == HandOut.RANDOM and not doubted:
-        return Choice("pooled", f"{nothing}, and hand-out is recorded as random, {ALL_USED}", test)
+        return Choice("pooled", f"{nothing}, and assignment is recorded as random, {ALL_USED}", test)
     fixed = handed_out == HandOut.FIXED or doubted
     agreement = _agreement(panel, ("none", "crossed") if fixed else ("none", "crossed", "pooled"))
     if agreement is None:

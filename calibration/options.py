@@ -28,7 +28,7 @@ class CalibrationOptions:
     method: Method | None = option(
         None,
         described(),
-        shown="pooled, crossed or shrunk, by what is known and tested about the hand-out; says which and why",
+        shown="pooled, crossed or shrunk, by what is known and tested about the assignment; says which and why",
         heading=ONE_SCALE,
     )
     facets: tuple[str, ...] = option(
@@ -47,7 +47,7 @@ class CalibrationOptions:
         heading=ONE_SCALE,
     )
     force: bool = option(
-        False, f"Use {' or '.join(NEED_RANDOM)} even where pairs don't look handed out at random.", heading=ONE_SCALE
+        False, f"Use {' or '.join(NEED_RANDOM)} even where pairs don't look assigned at random.", heading=ONE_SCALE
     )
     weigh_raters: bool | None = option(
         None,

@@ -34,10 +34,10 @@ class MethodEntry:
 
 METHODS: dict[str, MethodEntry] = {
     "pooled": MethodEntry(
-        "shrinkage:pooled", "all ratings, when pairs were handed out at random.", weighs_raters=True, needs_random=True
+        "shrinkage:pooled", "all ratings, when pairs were assigned at random.", weighs_raters=True, needs_random=True
     ),
     "crossed": MethodEntry(
-        "crossed:crossed", "the pairs that raters share, however these were handed out.", weighs_raters=True
+        "crossed:crossed", "the pairs that raters share, however these were assigned.", weighs_raters=True
     ),
     "shrunk": MethodEntry("shrinkage:shrunk", "the base block, moments shrunk.", weighs_raters=True),
     "zscore": MethodEntry("linear:zscore", "the base block at face value (Eq. 2.1)."),
@@ -47,14 +47,14 @@ METHODS: dict[str, MethodEntry] = {
     "p913": MethodEntry("itu:p913", "bias removal of ITU-T P.913, 12.4."),
     "ordinal": MethodEntry(
         "ordinal_model:fit_ordinal",
-        "a cumulative-link model in PyMC (seconds; random hand-out, as pooled).",
+        "a cumulative-link model in PyMC (seconds; random assignment, as pooled).",
         weighs_raters=True,
         needs_random=True,
         gives_lines=False,
     ),
     "rasch": MethodEntry(
         "rasch:rasch",
-        "the many-facet Rasch model of graded ratings (random hand-out, as pooled).",
+        "the many-facet Rasch model of graded ratings (random assignment, as pooled).",
         needs_random=True,
         gives_lines=False,
     ),
@@ -83,6 +83,6 @@ def described() -> str:
     Examples
     --------
     >>> described().partition(" crossed:")[0]
-    'pooled: all ratings, when pairs were handed out at random.'
+    'pooled: all ratings, when pairs were assigned at random.'
     """
     return " ".join(f"{name}: {entry.sentence}" if entry.sentence else f"{name}." for name, entry in METHODS.items())

@@ -116,7 +116,7 @@ MEANINGS: Mapping[str, Mapping[str, str]] = {
         "source": _DRAWN["source"],
         "rank": _DRAWN["rank"],
         "inclusion_probability": "of the pair being drawn, in (0, 1]",
-        "block": "`base` (everyone rates it) or `unique` (handed out)",
+        "block": "`base` (everyone rates it) or `unique` (assigned)",
         "round": "the round of sampling that drew it, from 1",
         "query_probability": _DRAWN["query_probability"],
         "pool": _DRAWN["pool"],

@@ -29,7 +29,7 @@ BARS = "▁▂▃▄▅▆▇█"
 class StatusOptions(CommandOptions):
     """Options of `relstudy status`."""
 
-    pause: bool = option(False, "Hand out nothing for now; ratings under way are kept.")
+    pause: bool = option(False, "Assign nothing for now; ratings under way are kept.")
     close: bool = option(False, "End the study.")
     reopen: bool = option(False, "Take ratings again.")
     raters: bool = option(False, "One line for every rater.")
@@ -217,7 +217,7 @@ def print_leases(leases: Sequence[Lease]) -> None:
         ]
         for lease in leases
     ]
-    print_table(rows, ["rater_id", "block", "pairs", "handed out (UTC)", "kept until (UTC)", "state"])
+    print_table(rows, ["rater_id", "block", "pairs", "assigned (UTC)", "reserved until (UTC)", "state"])
 
 
 def sparkline(values: Sequence[float]) -> str:
@@ -235,11 +235,11 @@ def _limit_sentence(limit: LimitStatus) -> str:
     """Sentence on progress towards a limit, and on the consequence where it is reached."""
     if limit.name == "deadline":
         said = f"Deadline {moment(limit.most)} UTC"
-        return f"{said}: passed; nobody new is admitted, and nothing is handed out." if limit.reached else f"{said}."
+        return f"{said}: passed; nobody new is admitted, and nothing is assigned." if limit.reached else f"{said}."
     said = f"{limit.now:,.0f} of {limit.most:,.0f} {limit.name} wanted"
     if limit.failed:
         said += f" (besides {limit.failed:,} who failed the attention checks and hold no place)"
-    over = "nobody new is admitted" + (", and nothing is handed out" if limit.name == "ratings" else "")
+    over = "nobody new is admitted" + (", and nothing is assigned" if limit.name == "ratings" else "")
     return f"{said}: {over}." if limit.reached else f"{said}."
 
 

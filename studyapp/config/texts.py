@@ -265,7 +265,7 @@ ENGLISH: dict[str, str] = {
     "contact": "Questions? {contact}",
     "admin.title": "Researcher's pages",
     "preview.label": "Preview",
-    "preview.note": "Nothing is handed out, and nothing is stored.",
+    "preview.note": "Nothing is assigned, and nothing is stored.",
     "preview.heading": "Preview of the study",
     "preview.text": (
         "Every page as a rater would meet it, in this order. What you type and send is not read; each form leads to "
@@ -303,7 +303,7 @@ ENGLISH: dict[str, str] = {
     "admin.tab.study": "Set up",
     "admin.tab.overview": "Overview",
     "admin.tab.raters": "Raters",
-    "admin.tab.handout": "Hand-out",
+    "admin.tab.handout": "Assignment",
     "admin.tab.invite": "Invite",
     "admin.tab.export": "Export",
     "admin.tab.log": "Log",
@@ -355,7 +355,7 @@ ENGLISH: dict[str, str] = {
     "admin.pause": "Pause",
     "admin.close": "Close",
     "admin.reopen": "Reopen",
-    "admin.pause.sure": "Pause the study? Nothing is handed out until you reopen it; ratings under way are kept.",
+    "admin.pause.sure": "Pause the study? Nothing is assigned until you reopen it; ratings under way are kept.",
     "admin.close.sure": "Close the study? Nobody can rate until you reopen it.",
     "admin.ratings": "Ratings",
     "admin.undecided": "undecided",
@@ -455,7 +455,7 @@ ENGLISH: dict[str, str] = {
         "answer is kept, too."
     ),
     "admin.leases.none": "No page is in anyone's hands.",
-    "admin.lease.handed": "Handed out (UTC)",
+    "admin.lease.handed": "Assigned (UTC)",
     "admin.lease.until": "Kept until (UTC)",
     "admin.lease.expired": "expired",
     "admin.lease.active": "active",

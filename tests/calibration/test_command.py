@@ -71,10 +71,10 @@ def test_the_default_says_aloud_which_method_it_chose_and_why(ratings: Path, tmp
     result = run(ratings, "-o", tmp_path / "out")
     assert result.exit_code == 0
     assert re.search(
-        r"^Hand-out looks random \(p 0\.\d+\), so all ratings are used \(method pooled\)\.$", result.stdout, re.M
+        r"^Assignment looks random \(p 0\.\d+\), so all ratings are used \(method pooled\)\.$", result.stdout, re.M
     )
     told = json.loads(run(ratings, "-o", tmp_path / "out", "--json").stdout)
-    assert (told["method"], told["method_reason"][:22]) == ("pooled", "hand-out looks random ")
+    assert (told["method"], told["method_reason"][:24]) == ("pooled", "assignment looks random ")
     assert told["balance"]["how"] == "others"
     assert result.stdout.index("\nDid it help? ") < result.stdout.index("\nleave-one-out correlation")
     assert result.stdout.index("\nleave-one-out correlation") < result.stdout.index("\nvariance within a pair")
@@ -93,7 +93,7 @@ def test_a_record_of_random_hand_out_is_believed_and_a_record_of_fixed_hand_out_
         assert figures["method"] == method
     result = run(ratings, "-o", tmp_path / "out", "--method", "pooled")
     assert result.exit_code == 1
-    assert "pooled rests on pairs handed out at random, and these are recorded as fixed" in result.stderr
+    assert "pooled rests on pairs assigned at random, and these are recorded as fixed" in result.stderr
 
 
 @pytest.mark.slow
@@ -101,7 +101,7 @@ def test_pairs_dealt_by_their_worth_make_the_default_fall_back_and_pooled_refuse
     path = tmp_path / "ratings.csv"
     frame_of(simulate_panel(12, 20, 40, handed_out=HandOut.FIXED, seed=3).panel).to_csv(path, index=False)
     result = run(path, "-o", tmp_path / "out")
-    assert "Hand-out does not look random (p < 0.0001)" in result.stdout
+    assert "Assignment does not look random (p < 0.0001)" in result.stdout
     refused = run(path, "-o", tmp_path / "out2", "--method", "pooled")
     assert refused.exit_code == 1
     assert "these do not look it (compared by" in refused.stderr

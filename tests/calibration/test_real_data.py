@@ -189,7 +189,7 @@ def test_the_command_writes_the_contracts_tables_and_json(shared_data: Path, tmp
     low, high = figures["leave_one_out_correlation"]["after_interval"]
     assert low < figures["leave_one_out_correlation"]["after"] < high
     assert figures["krippendorff_alpha"]["interval"] == pytest.approx(0.6475, abs=5e-5)
-    assert figures["method_reason"].startswith("hand-out looks random (p ")
+    assert figures["method_reason"].startswith("assignment looks random (p ")
     assert figures["inclusion_probability"] == {"known": 0, "unknown": 320}
     assert any("inclusion probabilities are not known" in note for note in figures["notes"])
     judgments, raters = pd.read_csv(tmp_path / "judgments.csv"), pd.read_csv(tmp_path / "raters.csv")

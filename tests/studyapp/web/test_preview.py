@@ -87,7 +87,7 @@ def test_every_page_is_shown_and_labelled_and_nothing_is_stored(make_study: Call
     ]
     for name, following in zip(listed, [*listed[1:], ""], strict=True):
         answer = client.get(f"/preview/{name}")
-        assert answer.status_code == 200 and "Nothing is handed out, and nothing is stored." in answer.text, name
+        assert answer.status_code == 200 and "Nothing is assigned, and nothing is stored." in answer.text, name
         # whatever can be pressed on it leads on in the preview, to the platform, or out to the researcher
         for address in re.findall(r'(?:href|action)="(/[^"]*)"', answer.text):
             assert re.match(r"/(preview|item|static|admin)/", address), (name, address)
@@ -161,7 +161,7 @@ def test_serve_preview_shows_files_as_they_are_and_leaves_the_folder_as_it_was(t
     server = Server(folder, extra=("--preview",))
     try:
         with urllib.request.urlopen(f"{server.address}/preview/block-1", timeout=30) as answer:
-            assert answer.status == 200 and b"Nothing is handed out" in answer.read()
+            assert answer.status == 200 and b"Nothing is assigned" in answer.read()
     finally:
         server.stop()
     after = {path: path.stat().st_mtime_ns for path in folder.rglob("*") if path.name != "serve.err"}

@@ -155,7 +155,7 @@ def test_after_the_deadline_who_is_at_work_finishes_the_page_and_newcomers_are_c
     assert "Your completion code" in at_work.page.text and "Rate some more" not in at_work.page.text
     waiting.send(waiting.page.form(), agree="yes")
     assert waiting.status == 503 and "https://x.org/closed?q" in waiting.page.links
-    assert "passed; nobody new is admitted, and nothing is handed out" in run("status", made.folder)
+    assert "passed; nobody new is admitted, and nothing is assigned" in run("status", made.folder)
 
 
 @pytest.mark.slow
