@@ -142,7 +142,6 @@ def _table(assisted: AssistedScores) -> Table:
         for system, indices, figures in by_system
         if index in indices
     ]
-    rows.sort(key=lambda row: row[-1] == 1)  # what it does not help comes last
     return Table(
         f"judge-{assisted.judge.name}",
         "People alone, and with the judge's help.",
