@@ -210,7 +210,7 @@ def test_facets_that_go_with_others_throughout_are_refused() -> None:
     frame = in_sessions(results=4)
     for wrong, why in (
         (frame.assign(session=frame["rater_id"]), "session is not a facet: its levels are the raters"),
-        (frame.assign(session=frame["rater_id"].str[-1].isin(list("02468"))), "do not tell rater_id, session apart"),
+        (frame.assign(session=frame["rater_id"].str[-1].isin(list("02468"))), "do not separate rater_id, session:"),
         (frame.assign(session="one"), "all ratings have the same"),
         (frame.assign(session=[""] + ["one", "two"] * 39 + ["one"]), "session: 1 rating without one"),
         (frame.drop(columns="session"), "have no column 'session' for a facet; there are: query_id"),
