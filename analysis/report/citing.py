@@ -18,7 +18,6 @@ def citing_section(result: ScoreResult, raters: int | None, simulated: bool) -> 
     blocks: list[Block] = [
         Paragraph(methods(result, raters, simulated)),
         Command(bibtex()),
-        Paragraph("The entry has no url, since relstudy has no public address yet.", quiet=True),
     ]
     return Section("cite", "Describe and cite this study", blocks, folded=True)
 
