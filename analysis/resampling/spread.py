@@ -12,7 +12,7 @@ from enum import StrEnum
 from functools import cached_property
 
 import numpy as np
-from scipy import special
+import scipy
 
 LEVEL = 0.95
 MOST_UNDEFINED = 0.05
@@ -145,8 +145,8 @@ def proportion_interval(share: float, size: float, level: float = LEVEL) -> tupl
     """
     tail = (1 - level) / 2
     hits, misses = share * size, (1 - share) * size
-    low = float(special.betaincinv(hits, misses + 1, tail)) if hits > 0 else 0.0
-    high = float(special.betaincinv(hits + 1, misses, 1 - tail)) if misses > 0 else 1.0
+    low = float(scipy.special.betaincinv(hits, misses + 1, tail)) if hits > 0 else 0.0
+    high = float(scipy.special.betaincinv(hits + 1, misses, 1 - tail)) if misses > 0 else 1.0
     return low, high
 
 
@@ -154,7 +154,7 @@ def _on_logits(value: float, replicates: np.ndarray) -> float:
     """That of the replicates' logits, which follow an index' skewness; by the delta method where one is 0 or 1."""
     deviation = float(np.std(replicates, ddof=1))
     if ((replicates > 0) & (replicates < 1)).all() and deviation > ROUNDING:
-        return float(np.std(special.logit(replicates), ddof=1)) / deviation
+        return float(np.std(scipy.special.logit(replicates), ddof=1)) / deviation
     inside = float(np.clip(value, NEAREST, 1 - NEAREST))
     return 1.0 / (inside * (1 - inside))
 
@@ -165,7 +165,7 @@ def _on_fishers(value: float, replicates: np.ndarray) -> float:
 
 
 def _logit(value: float) -> float:
-    return float(special.logit(np.clip(value, NEAREST, 1 - NEAREST)))
+    return float(scipy.special.logit(np.clip(value, NEAREST, 1 - NEAREST)))
 
 
 def _fisher(value: float) -> float:
@@ -186,11 +186,11 @@ def error_where_alike(difference: float, queries: int, degrees: float) -> float:
     Examples
     --------
     >>> error = error_where_alike(0.5, 6, 5.0)
-    >>> round(float(2 * special.stdtr(5.0, -0.5 / error)), 5) == 2 / 2**6
+    >>> round(float(2 * scipy.special.stdtr(5.0, -0.5 / error)), 5) == 2 / 2**6
     True
     """
     chance = max(0.5**queries, LEAST_CHANCE)
-    return abs(difference) / -float(special.stdtrit(degrees, chance))
+    return abs(difference) / -float(scipy.special.stdtrit(degrees, chance))
 
 
 class Transform(StrEnum):
@@ -227,7 +227,7 @@ class Transform(StrEnum):
         """A value on the scale as one of the index."""
         if self.as_it_is:
             return value
-        return float(special.expit(value) if self is Transform.SHARE else np.tanh(value))
+        return float(scipy.special.expit(value) if self is Transform.SHARE else np.tanh(value))
 
     def stretch(self, value: float, replicates: np.ndarray) -> float:
         """The standard error on the scale over that on the index' own, of a value and its defined replicates."""
@@ -380,9 +380,9 @@ class Spread:
         how a few queries differ.
         """
         tail = (1 + level) / 2
-        shown = float(special.stdtrit(self.degrees, tail)) * self._shown
+        shown = float(scipy.special.stdtrit(self.degrees, tail)) * self._shown
         if self._shown > ROUNDING:
-            shown = max(shown, float(special.ndtri(tail)) * self.least)
+            shown = max(shown, float(scipy.special.ndtri(tail)) * self.least)
         return shown * self.transform.stretch(self.value, self._known)
 
     def interval(self, level: float = LEVEL, effective: float | None = None) -> tuple[float, float]:
@@ -412,4 +412,4 @@ class Spread:
         error = self.standard_error
         if not error > ROUNDING:
             return 1.0 if error <= ROUNDING and abs(self.value) <= ROUNDING else float("nan")
-        return float(2 * special.stdtr(self.degrees, -abs(self.value) / error))
+        return float(2 * scipy.special.stdtr(self.degrees, -abs(self.value) / error))

@@ -69,7 +69,6 @@ def status(folder: Path, options: StatusOptions, as_json: bool) -> None:
     from relstudy.studyapp.commands.opening import open_ratings
     from relstudy.studyapp.database.erasure import unfinished_deletions
     from relstudy.studyapp.monitoring.audit_log import record_command
-    from relstudy.studyapp.monitoring.statistics import study_statistics
     from relstudy.studyapp.monitoring.status import study_status
 
     study, store = open_ratings(folder)
@@ -85,7 +84,11 @@ def status(folder: Path, options: StatusOptions, as_json: bool) -> None:
     now = study_status(store, study)
     with store.read() as connection:
         overdue = list(retention_notes(connection, study, folder))
-    statistics = study_statistics(store, study) if options.insight else None
+    statistics = None
+    if options.insight:
+        from relstudy.studyapp.monitoring.statistics import study_statistics
+
+        statistics = study_statistics(store, study)
     leases = read_leases(store) if options.leases else None
     if as_json:
         answer = now.as_json()
