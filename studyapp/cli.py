@@ -157,7 +157,6 @@ class Root(LazyGroup):
     def main(self, *args: Any, **kwargs: Any) -> Any:
         from relstudy.common.runtime.terminal import plain_terminal
 
-        gc.set_threshold(100_000)  # to search what imports make for cycles takes a twentieth of a command
         atexit.register(gc.freeze)  # what ends with the process is not searched for cycles first: .1 to .5 s a command
         with plain_terminal():
             return super().main(*args, **kwargs)
