@@ -318,6 +318,6 @@ def _run(words: list[str]) -> dict[str, Any]:
     except subprocess.TimeoutExpired:
         raise RelstudyError(f"{words[0]} took longer than {LONGEST:.0f} seconds; take fewer items") from None
     if done.returncode:
-        raise RelstudyError(done.stderr.strip().splitlines()[-1].removeprefix("Error: "))
+        raise RelstudyError(done.stderr.strip().splitlines()[-1].removeprefix("relstudy: "))
     found: dict[str, Any] = json.loads(done.stdout)
     return found

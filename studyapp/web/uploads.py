@@ -44,7 +44,7 @@ def taken_in(files: Sequence[FileStorage], place: Path, *, arrays: bool = False)
         else:
             place.mkdir(parents=True, exist_ok=True)
             each.save(target)
-    if not sources_in(place):
+    if not sources_in(place) and not (arrays and any(place.rglob(f"*{ARRAY}"))):
         raise RelstudyError("nothing was found in the zip: folders of pictures, films or sounds, or tables, are needed")
 
 

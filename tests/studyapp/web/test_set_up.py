@@ -470,6 +470,9 @@ def test_hash_codes_propose_pairs_by_their_hamming_distance(host, visitor):
     assert "scores/other.csv,vectors:vectors/itq.npy:hamming" in visitor.get("/start/systems").text
     wrong = [(io.BytesIO(b"\x93NUMPY nonsense"), "bad.npy"), (io.BytesIO(b"p00"), "bad.ids.txt")]
     assert "bad.npy" in visitor.fill("systems", systems="colour", files=wrong).text and visitor.status == 400
+    without = visitor.fill("systems", systems="colour", files=[(io.BytesIO(saved.getvalue()), "alone.npy")]).text
+    assert "alone.ids.txt: there is no such file; one item id per line is needed" in without
+    assert "relstudy: own" not in without, "the page's sentence is not a terminal's"
     assert "a table" in visitor.upload(("itq.npy", saved.getvalue()), template="answers").text
 
 
