@@ -66,7 +66,7 @@ def reading_indices(result: ScoreResult) -> list[Term]:
         *((index.title, index.explanation) for index in result.own_indices if index is not PEARSON),
         (
             "Interval",
-            f"The range at a number contains the true value in {how_often(result.options.level)} "
+            f"The range at a number should contain the true value in {how_often(result.options.level)} "
             f"{other_studies(result)}. {_not_covered(result)} Two ranges can overlap although the difference is clear.",
         ),
     ]
