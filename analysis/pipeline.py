@@ -9,21 +9,21 @@ from typing import Any
 
 import pandas as pd
 
+from relstudy.analysis.judges.judged_by_both import Universe
 from relstudy.analysis.judges.run import AssistedScores, assist_by_systems, assist_scores
 from relstudy.analysis.judges.systems import CannotHelp, systems_judge
 from relstudy.analysis.judges.table import JudgeTable
-from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.careless_sensitivity import sensitivity
 from relstudy.analysis.scoring.groups import Grouping, Groups
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.leave_out_of_pool import LeftOutOnes, left_out
+from relstudy.analysis.scoring.measure_tests import MeasureTests, measure_tests
 from relstudy.analysis.scoring.options import ScoringOptions, TestOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import score_candidates
 from relstudy.analysis.scoring.saved import SavedComparison, place_among, save_comparison
 from relstudy.analysis.scoring.systems import candidates_of
-from relstudy.analysis.scoring.tested import MeasureTests, measure_tests
 from relstudy.analysis.scoring.unjudged import notes_on_unjudged
 from relstudy.analysis.verdict.facts import Look, StudyFacts
 from relstudy.analysis.verdict.verdict import Verdict, verdict_of
@@ -37,8 +37,8 @@ from relstudy.calibration.tables.study_tables import StudyTables
 from relstudy.common.runtime.console import progress
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping
-from relstudy.mapping.scores.directions import refuse_unknown_systems
 from relstudy.mapping.scores.score_table import ScoreTable
+from relstudy.mapping.scores.stated_directions import refuse_unknown_systems
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class ScoringRun:
     places : where the new systems stand among those of a saved comparison, as sentences
     tests : of the measures; None where they were not asked for
     left_out : every system left out of the pool in turn; None where that was not asked for
-    looks, look, on_raters : see `StudyFacts`; `relstudy.analysis.looks` counts looks
+    looks, look, on_raters : see `StudyFacts`; `relstudy.analysis.interim_looks` counts looks
     unhelped : why help that was asked for is not given, as sentences, which are among the notes too
     """
 

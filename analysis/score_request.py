@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
+from relstudy.analysis.interim_looks import Looks
 from relstudy.analysis.judges.table import JudgeTable, pairs_to_score
-from relstudy.analysis.looks import Looks
 from relstudy.analysis.pipeline import ScoringRun, score_tables, with_tests
 from relstudy.analysis.scoring.groups import Grouping
 from relstudy.analysis.scoring.options import ScoringOptions, TestOptions, options_over

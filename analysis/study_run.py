@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.looks import Looks
+from relstudy.analysis.interim_looks import Looks
 from relstudy.analysis.pipeline import ScoringRun, decided, score_tables, with_left_out
 from relstudy.analysis.scoring.candidate import LEAST_COVERAGE, Candidate
 from relstudy.analysis.scoring.groups import Grouping, Groups
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.saved import SavedComparison, is_saved_as, read_comparison
@@ -37,8 +37,8 @@ from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.study_folder import notes_on_scores, score_files
 from relstudy.mapping.fitted import FittedMapping, mapping_files, read_mappings
+from relstudy.mapping.scores.score_files import read_scores
 from relstudy.mapping.scores.score_table import ScoreTable
-from relstudy.mapping.scores.table import read_scores
 
 COMPARISON, KEPT = "comparison.json", "scored.json"
 PACKAGES = ("relstudy", "numpy", "scipy", "pandas", "scikit-learn")

@@ -166,7 +166,7 @@ def run_rows(lines: int) -> list[list[str]]:
     """Reading a TREC run."""
     import ir_measures
 
-    from relstudy.mapping.scores.table import read_scores
+    from relstudy.mapping.scores.score_files import read_scores
 
     random = np.random.default_rng(2)
     query = np.repeat(np.arange(lines // 1000), 1000)

@@ -345,7 +345,7 @@ def compare_media(viewers: int, raters: int, seconds: float, processes: Processe
     """Raters alone and beside viewers of a film, each twice and in turns."""
     from benchmarks.viewers import PACE, STALLED, Viewers
     from relstudy.studyapp.assignment.synchronisation import prepare
-    from relstudy.studyapp.collection.displayed import item_key
+    from relstudy.studyapp.collection.displayed_items import item_key
     from relstudy.studyapp.config.secret import read_secret
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.database.store import Store

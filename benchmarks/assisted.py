@@ -26,7 +26,7 @@ import pandas as pd
 from relstudy.analysis.judges.run import assist_by_systems
 from relstudy.analysis.judges.systems import systems_judge
 from relstudy.analysis.scoring.candidate import candidate_of
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.runtime.console import print_table
 

@@ -38,7 +38,7 @@ from relstudy.common.tables.formats.table_files import write_table
 from relstudy.common.tables.meaning.scales import SCALES
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
-from relstudy.studyapp.demo.recovered import Census, Recovered, census, system_rows
+from relstudy.studyapp.demo.recovery import Census, Recovered, census, system_rows
 from relstudy.studyapp.demo.sizes import Size, available_systems
 from relstudy.studyapp.example_pictures.collection import make_collection
 from relstudy.studyapp.sampling.first_round import draw_sample_from

@@ -122,7 +122,7 @@ def bayes(with_pymc: bool) -> None:
 def runs() -> None:
     import ir_measures
 
-    from relstudy.mapping.scores.table import read_scores
+    from relstudy.mapping.scores.score_files import read_scores
 
     rng = np.random.default_rng(0)
     with tempfile.TemporaryDirectory() as folder:

@@ -205,8 +205,8 @@ class World:
 
     def draw(self, rng: np.random.Generator) -> np.ndarray:
         """One draw: [systems, design / rank to the fifth / no weights, precision and recall]."""
-        from relstudy.analysis.scoring.judged import rank_power_weights
-        from relstudy.common.sampling.draws import simple_random_sample, systematic_sample
+        from relstudy.analysis.scoring.judged_pairs import rank_power_weights
+        from relstudy.common.sampling.probability_draws import simple_random_sample, systematic_sample
 
         queries = simple_random_sample(len(self.shapes), len(self.shapes) // 2, rng)
         chosen = [systematic_sample(self.shapes[query].probability, rng) for query in queries]

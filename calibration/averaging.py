@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from relstudy.calibration.noise import RaterNoise
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.rater_noise import RaterNoise
 from relstudy.calibration.tables.judgments import Judgments
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.scales import KnownScale, Scale

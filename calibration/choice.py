@@ -12,7 +12,7 @@ from relstudy.calibration.reliability.within_pair_variance import leave_one_out_
 from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import sentence
-from relstudy.common.tables.meaning.ratings_columns import HandOut
+from relstudy.common.tables.meaning.pair_assignment import HandOut
 
 DOUBT = 0.01
 """Below this p, hand-out that nobody recorded is not taken for random."""

@@ -17,11 +17,11 @@ from relstudy.calibration.methods import METHODS, WEIGHTED
 from relstudy.calibration.methods.by_category import ByCategory
 from relstudy.calibration.methods.by_name import fit_method
 from relstudy.calibration.methods.linear import Lines
-from relstudy.calibration.noise import RaterNoise, rater_noise
 from relstudy.calibration.noise_by_level import noise_by_level
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.panel_remarks import panel_remarks
+from relstudy.calibration.rater_noise import RaterNoise, rater_noise
 from relstudy.calibration.rater_profiles import (
     LEAST_CARE,
     agrees_little,
@@ -54,7 +54,7 @@ from relstudy.common.runtime.wording import count_of
 from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.formats.table_files import write_table
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
-from relstudy.common.tables.meaning.ratings_columns import HandOut
+from relstudy.common.tables.meaning.pair_assignment import HandOut
 
 FACETS = "facets.csv"
 FILES = ("judgments.csv", CARELESS, "raters.csv", FACETS, "calibrated.csv")

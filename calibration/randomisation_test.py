@@ -77,7 +77,7 @@ def balance(panel: Panel, seed: int = 0, *, only_decides: bool = False) -> Balan
     Examples
     --------
     >>> from relstudy.calibration.simulation import simulate_panel
-    >>> from relstudy.common.tables.meaning.ratings_columns import HandOut
+    >>> from relstudy.common.tables.meaning.pair_assignment import HandOut
     >>> balance(simulate_panel(12, 20, 40, handed_out=HandOut.FIXED, seed=1).panel).p < 0.01
     True
     >>> balance(simulate_panel(12, 20, 0, seed=1).panel).reason

@@ -26,7 +26,7 @@ from relstudy.calibration.reliability.within_pair_variance import bootstrap_inte
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of, number, percent, span, with_ends
-from relstudy.common.sampling.ranks import ranks
+from relstudy.common.sampling.rankdata import ranks
 from relstudy.common.tables.checked_table import stripped
 from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.group_columns import said_once

@@ -14,9 +14,9 @@ from scipy import special
 
 from relstudy.calibration.methods.itu import screened
 from relstudy.calibration.methods.linear import Lines
-from relstudy.calibration.noise import RaterNoise
 from relstudy.calibration.panel import Panel
-from relstudy.common.tables.meaning.ratings_columns import LEAST_SECONDS
+from relstudy.calibration.rater_noise import RaterNoise
+from relstudy.common.tables.meaning.pair_assignment import LEAST_SECONDS
 
 FLAGS = {
     "constant": "the same rating on every pair",

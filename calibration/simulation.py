@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.calibration.panel import Panel
-from relstudy.common.tables.meaning.ratings_columns import HandOut
+from relstudy.common.tables.meaning.pair_assignment import HandOut
 from relstudy.common.tables.meaning.scales import scale_named
 
 

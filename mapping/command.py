@@ -91,7 +91,7 @@ def fit(
     from relstudy.common.runtime.files import file_names, refuse_over_inputs, together
     from relstudy.common.tables.meaning.group_columns import groups_of
     from relstudy.common.tables.meaning.reading import Reading
-    from relstudy.mapping.scores.table import named_file, read_score_files
+    from relstudy.mapping.scores.score_files import named_file, read_score_files
     from relstudy.mapping.scores.vectors import similarity_of
     from relstudy.mapping.systems import by_group, fit_systems, fits_as_json
 

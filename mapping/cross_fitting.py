@@ -10,9 +10,9 @@ import numpy as np
 
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.mapping.methods import BEST, METHODS
-from relstudy.mapping.pooling import levels_of, levels_rise
 from relstudy.mapping.query_folds import folds_by_group
 from relstudy.mapping.scored_pairs import DEFAULT, FitSettings, ScoredPairs, fit_mapping
+from relstudy.mapping.tied_scores import levels_of, levels_rise
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
 from relstudy.mapping.fitted import OUT_OF_BOUNDS, FittedMapping
-from relstudy.mapping.pooling import is_increasing
+from relstudy.mapping.tied_scores import is_increasing
 
 
 class MonotoneMapping(RegressorMixin, BaseEstimator):

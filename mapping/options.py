@@ -8,7 +8,7 @@ from typing import Literal, TypedDict
 
 from relstudy.common.options.declaration import check_options, option
 from relstudy.mapping.methods import BEST, METHODS, OTHER_NAMES, Compared, OfTheSource
-from relstudy.mapping.scores.directions import Direction, directions_of
+from relstudy.mapping.scores.stated_directions import Direction, directions_of
 
 Method = Literal[Compared, OfTheSource, "steps", "best"]
 Weights = Literal["equal", "design"]

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from relstudy.common.charts.figures import MUTED, SERIES, drawing, svg
 from relstudy.mapping.fitted import FittedMapping, draw_curve
-from relstudy.mapping.pooling import into_bins, pool
+from relstudy.mapping.tied_scores import into_bins, pool
 
 MOST_POINTS = 2000
 

@@ -112,7 +112,7 @@ def _isotonic(pairs: ScoredPairs, increasing: bool | str) -> FittedMapping:
     """As `IsotonicMapping` fits them, without the second that importing scikit-learn takes."""
     from relstudy.mapping.fitted import drop_inner_knots
     from relstudy.mapping.least_squares.plain import isotonic_fit
-    from relstudy.mapping.pooling import is_increasing, pool
+    from relstudy.mapping.tied_scores import is_increasing, pool
 
     scores, judgments = np.asarray(pairs.scores, float), np.asarray(pairs.judgments, float)
     weights = None if pairs.weights is None else np.asarray(pairs.weights, float)

@@ -16,8 +16,8 @@ from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.mapping.options import FitOptions
 from relstudy.mapping.saved_predictions import OutOfFold, fingerprint, order_of_pairs
 from relstudy.mapping.scored_pairs import FitSettings, ScoredPairs
-from relstudy.mapping.scores.directions import refuse_unknown_systems
 from relstudy.mapping.scores.score_table import ScoreTable
+from relstudy.mapping.scores.stated_directions import refuse_unknown_systems
 from relstudy.mapping.selection import Choice, choose
 
 Progress = Callable[[Sequence[str]], Iterable[str]]

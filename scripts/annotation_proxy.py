@@ -16,7 +16,7 @@ import pandas as pd
 from scipy.stats import kendalltau, spearmanr
 
 from relstudy.calibration.tables.judgments import read_judgments
-from relstudy.mapping.scores.table import read_scores
+from relstudy.mapping.scores.score_files import read_scores
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.systems import fit
 from relstudy.studyapp.systems.base import silent

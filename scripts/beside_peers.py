@@ -33,8 +33,8 @@ from relstudy.analysis.indices.measures import Evaluation, parsed_measure
 from relstudy.calibration.methods.by_category import ByCategory
 from relstudy.calibration.methods.by_name import fit_lines, fit_method
 from relstudy.calibration.methods.itu import screened
-from relstudy.calibration.noise import rater_noise
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.rater_noise import rater_noise
 from relstudy.calibration.reliability.agreement import krippendorff_alpha
 from relstudy.calibration.reliability.intraclass import intraclass
 
@@ -283,7 +283,7 @@ def write_speed(folder: Path) -> None:
 def our_seconds(folder: Path) -> float:
     """Seconds of a processor for the same reading and measures by query."""
     from relstudy.calibration.tables.judgments import read_judgments
-    from relstudy.mapping.scores.table import read_scores
+    from relstudy.mapping.scores.score_files import read_scores
 
     def once(files: list[Path]) -> None:
         frame = read_judgments(folder / "speed.qrels").frame

@@ -22,7 +22,7 @@ from relstudy.calibration.panel import Panel
 from relstudy.calibration.reliability.within_pair_variance import leave_one_out_correlation
 from relstudy.calibration.simulation import SimulatedPanel, simulate_panel
 from relstudy.calibration.tables.ratings import read_ratings
-from relstudy.common.tables.meaning.ratings_columns import HandOut
+from relstudy.common.tables.meaning.pair_assignment import HandOut
 
 METHODS = ("none", "mean", "zscore", "shrunk", "pooled")
 SCALES = ("1-5", "0-6", "binary", "1-9")

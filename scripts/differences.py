@@ -18,7 +18,7 @@ from relstudy.analysis.indices.normalised_rank import (
     random_assignment,
 )
 from relstudy.analysis.indices.precision_recall import average_precision
-from relstudy.analysis.scoring.judged import rank_power_weights
+from relstudy.analysis.scoring.judged_pairs import rank_power_weights
 from relstudy.common.tables.meaning.pairs_table import source_members
 from relstudy.mapping.changepoint.bins import design_effect
 from relstudy.mapping.cross_fitting import around_training_means, correlation, cross_fit

@@ -30,12 +30,12 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.judges.favouritism import leanings
+from relstudy.analysis.judges.judged_by_both import Universe
 from relstudy.analysis.judges.table import JudgeTable
-from relstudy.analysis.judges.universe import Universe
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.runtime.console import print_table
-from relstudy.common.sampling.draws import inclusion_probabilities, systematic_sample
+from relstudy.common.sampling.probability_draws import inclusion_probabilities, systematic_sample
 from relstudy.studyapp.example_pictures.collection import make_collection
 
 sys.path.append(str(Path(__file__).parent))  # last, since files here have the names of libraries

@@ -30,15 +30,15 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.judges.allocation import expected_square, residual, sizes
+from relstudy.analysis.judges.judged_by_both import Universe
 from relstudy.analysis.judges.run import assist_scores
 from relstudy.analysis.judges.study import JudgedStudy
 from relstudy.analysis.judges.table import JudgeTable, read_judge
-from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.candidate import Candidate, candidate_of
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.runtime.console import print_table
-from relstudy.common.sampling.draws import inclusion_probabilities, systematic_sample
+from relstudy.common.sampling.probability_draws import inclusion_probabilities, systematic_sample
 from relstudy.studyapp.sampling.judge_round import candidates_for
 
 PAIR = ["query_id", "result_id"]

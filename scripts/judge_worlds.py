@@ -15,9 +15,9 @@ from relstudy.analysis.indices.pairwise_accuracy import SameQuery
 from relstudy.analysis.indices.precision_recall import SHARES, Retrieval, thresholds_at
 from relstudy.analysis.judges.several import mean_of_judges
 from relstudy.analysis.judges.table import JudgeTable, read_judge
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.sampling.draws import inclusion_probabilities, systematic_sample
+from relstudy.common.sampling.probability_draws import inclusion_probabilities, systematic_sample
 from relstudy.common.tables.formats.table_files import read_table
 
 PAIR = ["query_id", "result_id"]

@@ -42,15 +42,15 @@ import numpy as np
 import pandas as pd
 from scipy import special
 
+from relstudy.analysis.judges.judged_by_both import Universe
 from relstudy.analysis.judges.run import assist_scores
 from relstudy.analysis.judges.table import JudgeTable
-from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.candidate import Candidate, candidate_of
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.runtime.console import print_table, progress
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.studyapp.judging.best_share import best_split
+from relstudy.studyapp.judging.judge_budget import best_split
 
 sys.path.append(str(Path(__file__).parent))  # last, since files here have the names of libraries
 from judge_worlds import PAIR, SEED, SHARED, WORLDS, World, of_folder

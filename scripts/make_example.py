@@ -21,7 +21,7 @@ import pandas as pd
 
 from relstudy.common.tables.formats.table_files import write_table
 from relstudy.common.tables.meaning.scales import SCALE_COLUMNS
-from relstudy.mapping.scores.table import read_scores, write_scores
+from relstudy.mapping.scores.score_files import read_scores, write_scores
 from relstudy.studyapp.cli import main as relstudy
 from relstudy.studyapp.demo.pipeline import run_demo
 from relstudy.studyapp.demo.sizes import Size

@@ -23,7 +23,7 @@ from mapping_tifa160 import DATA, load
 from relstudy.common.runtime.console import print_table, progress
 from relstudy.mapping.correlation.optimum import closed_form
 from relstudy.mapping.paper.local_search import STARTS, maximise_correlation
-from relstudy.mapping.pooling import into_bins, is_increasing, pool
+from relstudy.mapping.tied_scores import into_bins, is_increasing, pool
 
 BINS = (20, 50)
 

@@ -24,7 +24,7 @@ from relstudy.mapping.cross_fitting import around_training_means, correlation, c
 from relstudy.mapping.methods import EVERY_METHOD, METHODS
 from relstudy.mapping.query_folds import folds_by_group
 from relstudy.mapping.scored_pairs import FitSettings, ScoredPairs, fit_mapping
-from relstudy.mapping.scores.table import read_scores
+from relstudy.mapping.scores.score_files import read_scores
 from relstudy.mapping.selection import chosen
 
 DATA = Path(__file__).resolve().parent.parent.parent / "shared" / "data" / "tifa160_likert"

@@ -24,7 +24,7 @@ import argparse
 import numpy as np
 from scipy import special
 
-from relstudy.analysis.resampling.families import holm
+from relstudy.analysis.resampling.multiplicity import holm
 from relstudy.analysis.resampling.paired_tests import PairedDifference, TukeyRange, bootstrap, sign_flips
 
 QUERIES = (10, 25, 50)

@@ -36,7 +36,7 @@ from scipy import stats
 from relstudy.analysis.indices.measures import parsed_measure
 from relstudy.analysis.indices.sample_estimators import ON_RELEVANT, SampledList, Strata, estimated, uncertainty
 from relstudy.analysis.scoring.sampled_measures import covered, uncounted, uncovered, unsure
-from relstudy.common.sampling.draws import inclusion_probabilities, rank_share, systematic_sample
+from relstudy.common.sampling.probability_draws import inclusion_probabilities, rank_share, systematic_sample
 
 MEASURES = ("P@10", "RBP(p=0.8,rel=1)", "R@50", "AP", "nDCG@10")
 QUERIES, RESULTS, CHOSEN = 100, 500, 60

@@ -18,7 +18,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from relstudy.studyapp.assignment import invitations
 from relstudy.studyapp.assignment.synchronisation import prepare
-from relstudy.studyapp.collection.displayed import item_key
+from relstudy.studyapp.collection.displayed_items import item_key
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store

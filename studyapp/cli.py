@@ -74,10 +74,10 @@ ADMIN: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Raters": {
         "exclude": (
-            "relstudy.studyapp.commands.set_aside:set_aside",
+            "relstudy.studyapp.commands.exclude:set_aside",
             "Exclude a rater's ratings, or include them again.",
         ),
-        "erase": ("relstudy.studyapp.commands.forget:forget", "Erase one rater's data."),
+        "erase": ("relstudy.studyapp.commands.erase:forget", "Erase one rater's data."),
         "prolific": (
             "relstudy.studyapp.prolific.command:prolific",
             "Match Prolific submissions with raters; places, bonuses.",

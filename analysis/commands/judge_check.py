@@ -16,7 +16,7 @@ from relstudy.common.runtime.wording import count_of, number, percent, with_ends
 
 if TYPE_CHECKING:
     from relstudy.analysis.judges.check import JudgeCheck
-    from relstudy.analysis.judges.model_favour import ModelFavour
+    from relstudy.analysis.judges.self_preference import ModelFavour
     from relstudy.analysis.judges.study import JudgedStudy
     from relstudy.common.results.estimates import Estimate
 
@@ -58,8 +58,8 @@ def judge_check(
     relstudy judge check my-study --judge model --worklist look.html
     """
     from relstudy.analysis.judges.check import check_judge_against
-    from relstudy.analysis.judges.model_favour import model_favours
     from relstudy.analysis.judges.model_labels import SHARE, model_labels
+    from relstudy.analysis.judges.self_preference import model_favours
     from relstudy.analysis.judges.study import judge_file, judged_study, read_human_study
     from relstudy.common.runtime.files import read_json
     from relstudy.common.tables.formats.table_files import read_table
@@ -106,11 +106,11 @@ def _write_worklist(
     folder: Path, page: Path, judge: Path, study: JudgedStudy, options: ScoringOptions
 ) -> tuple[str, ...]:
     """Write the page and the table of the pairs that are worth a look; what is said of them."""
+    from relstudy.analysis.judges.judged_by_both import Universe
     from relstudy.analysis.judges.study import confidences
-    from relstudy.analysis.judges.universe import Universe
     from relstudy.analysis.report.inputs import read_items
+    from relstudy.analysis.report.judge_worklist import summary, worklist, worklist_page
     from relstudy.analysis.report.rendering import html_of
-    from relstudy.analysis.report.worklist import summary, worklist, worklist_page
     from relstudy.common.runtime.errors import RelstudyError
     from relstudy.common.runtime.files import write_text
     from relstudy.common.tables.formats.table_files import write_table

@@ -17,7 +17,7 @@ from relstudy.common.tables.meaning.reading_options import OF_ANY_TABLE, Reading
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from relstudy.analysis.planning.studies import Piloted, StudySource
+    from relstudy.analysis.planning.simulated_studies import Piloted, StudySource
     from relstudy.analysis.planning.study_plan import StudyPlan
     from relstudy.calibration.reliability.variance_components import Variances
     from relstudy.calibration.tables.decision import Decision
@@ -129,7 +129,7 @@ def _piloted(choices: dict[str, Any]) -> tuple[Piloted, Decision]:
     from relstudy.calibration.tables.decision import Decision
     from relstudy.calibration.tables.study_tables import read_study_tables
     from relstudy.common.tables.meaning.reading import Reading
-    from relstudy.mapping.scores.table import read_score_files
+    from relstudy.mapping.scores.score_files import read_score_files
 
     reading, file = Reading.stated(choices).among_several(), ", ".join(choices["scores"])
     scores = read_score_files(choices["scores"], reading=reading)

@@ -136,8 +136,8 @@ def score(
     relstudy score new.run --against study.zip
     relstudy score scores/*.csv --judgments judgments.csv --judge judges/model.csv
     """
+    from relstudy.analysis.interim_looks import Looks
     from relstudy.analysis.judges.table import read_judge
-    from relstudy.analysis.looks import Looks
     from relstudy.analysis.score_request import ScoreRequest, refuse_what_does_not_go_together
     from relstudy.analysis.scoring.saved import read_comparison
     from relstudy.analysis.scoring.trec import qrels_gains
@@ -146,7 +146,7 @@ def score(
     from relstudy.common.tables.formats.table_files import read_table, write_table
     from relstudy.common.tables.meaning.reading import Reading
     from relstudy.mapping.fitted import mapping_files, read_mappings
-    from relstudy.mapping.scores.table import named_file, read_named
+    from relstudy.mapping.scores.score_files import named_file, read_named
     from relstudy.mapping.scores.vectors import similarity_of
 
     similarity = similarity_of(choices, scores)
@@ -312,7 +312,7 @@ def score_answers(answers: Path, judgments: str | Path, as_json: bool) -> None:
 
 def _without_path(scores: str) -> str:
     """A score table as it was given, with the name that its system is to have, by its file's name alone."""
-    from relstudy.mapping.scores.table import named_file
+    from relstudy.mapping.scores.score_files import named_file
 
     name, file = named_file(scores)
     return Path(file).name if name is None else f"{name}={Path(file).name}"

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from relstudy.analysis.pipeline import ScoringRun
     from relstudy.analysis.scoring.groups import Groups
     from relstudy.analysis.scoring.leave_out_of_pool import LeftOutOnes
+    from relstudy.analysis.scoring.measure_tests import MeasureTests, Tested
     from relstudy.analysis.scoring.results import ScoreResult, SystemScore
-    from relstudy.analysis.scoring.tested import MeasureTests, Tested
     from relstudy.analysis.verdict.standings import Standings
     from relstudy.analysis.verdict.verdict import Verdict
 

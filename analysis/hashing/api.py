@@ -16,7 +16,7 @@ from relstudy.analysis.hashing.codes.code_files import read_codes
 from relstudy.analysis.hashing.codes.packed import Codes
 from relstudy.analysis.hashing.counting import counts as counting
 from relstudy.analysis.hashing.counting.counts import CountTable, without_self
-from relstudy.analysis.hashing.datasets.published import unit_length
+from relstudy.analysis.hashing.datasets.dataset_arrays import unit_length
 from relstudy.analysis.hashing.encoders.base import Encoder
 from relstudy.analysis.hashing.encoders.cross_modal import CrossModal
 from relstudy.analysis.hashing.lookup.sweep import Grid, sweep

@@ -7,7 +7,7 @@ import shlex
 import numpy as np
 
 from relstudy.analysis.hashing.codes.code_files import CodeFile
-from relstudy.analysis.inspection.columns import SCORE_USES
+from relstudy.analysis.inspection.column_roles import SCORE_USES
 from relstudy.analysis.inspection.finding import Inspection
 from relstudy.common.runtime.wording import count_of
 from relstudy.common.tables.formats.array_files import load_array, text_lines

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from relstudy.common.sampling.ranks import ranks
+from relstudy.common.sampling.rankdata import ranks
 
 
 def normalised_rank_plain(relevant: np.ndarray, score: np.ndarray) -> float:

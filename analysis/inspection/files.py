@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from relstudy.analysis.inspection.columns import SCORE_USES
+from relstudy.analysis.inspection.column_roles import SCORE_USES
 from relstudy.analysis.inspection.finding import Inspection
 from relstudy.analysis.inspection.tables import inspect_table
 from relstudy.calibration.tables.judgments import read_judgments
@@ -19,9 +19,9 @@ from relstudy.common.runtime.compression import read_bytes, unpacked_name
 from relstudy.common.runtime.damaged_files import NO_JSON
 from relstudy.common.runtime.wording import count_of, listed, listed_some
 from relstudy.common.tables.formats.file_kind import Kind, file_kind
-from relstudy.common.tables.formats.spreadsheets import SeveralSheets
 from relstudy.common.tables.formats.table_files import read_table
-from relstudy.mapping.scores.table import read_scores
+from relstudy.common.tables.formats.workbook_sheets import SeveralSheets
+from relstudy.mapping.scores.score_files import read_scores
 
 
 def inspect_file(path: str | os.PathLike[str]) -> Inspection:

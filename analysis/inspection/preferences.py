@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.inspection.answers import read_answers
-from relstudy.analysis.inspection.columns import NAMES, PEOPLE, described, roles_of, underscored
+from relstudy.analysis.inspection.column_roles import NAMES, PEOPLE, described, roles_of, underscored
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.common.options.option_wording import list_entry
 from relstudy.common.runtime.wording import count_of

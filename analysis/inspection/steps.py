@@ -17,7 +17,7 @@ from relstudy.common.tables.meaning.reading import Reading
 from relstudy.common.tables.meaning.reading_options import FILE_ENDING
 from relstudy.common.tables.meaning.study_folder import score_files, table_in
 from relstudy.mapping.fitted import mapping_files
-from relstudy.mapping.scores.table import read_scores
+from relstudy.mapping.scores.score_files import read_scores
 
 ANSWERS = ("ratings", "judgments")
 """Parts of a page of which there is one; beside it stand scores."""

@@ -15,7 +15,7 @@ from dataclasses import replace
 import pandas as pd
 
 from relstudy.analysis.inspection.answers import Answers, answers_of_columns, read_answers
-from relstudy.analysis.inspection.columns import (
+from relstudy.analysis.inspection.column_roles import (
     NAMES,
     NO_ANSWER,
     PEOPLE,
@@ -46,8 +46,8 @@ from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.column_names import plain_name, under_own_names
 from relstudy.common.tables.formats.file_kind import file_part
 from relstudy.common.tables.formats.json_records import NO, YES
+from relstudy.common.tables.formats.survey_and_annotation_tools import BEIR, tool_of
 from relstudy.common.tables.formats.table_files import read_table
-from relstudy.common.tables.formats.tools import BEIR, tool_of
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.logged_cells import a_row_an_entry, read_cells, without_lists
 from relstudy.common.tables.meaning.results_columns import is_results, known_columns, may_be_results

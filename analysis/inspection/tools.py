@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 import pandas as pd
 
 from relstudy.analysis.inspection.answers import answers_of_columns, read_answers
-from relstudy.analysis.inspection.columns import (
+from relstudy.analysis.inspection.column_roles import (
     RATING_USES,
     calibrate_command,
     column_called,
@@ -28,7 +28,15 @@ from relstudy.common.runtime.wording import count_of, listed_some
 from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.formats.json_records import FLATTENED, NO, YES
 from relstudy.common.tables.formats.row_filters import answered
-from relstudy.common.tables.formats.tools import ARGILLA, LABEL_STUDIO, POTATO, PROLIFIC, QUEPID, TOOLS, Tool
+from relstudy.common.tables.formats.survey_and_annotation_tools import (
+    ARGILLA,
+    LABEL_STUDIO,
+    POTATO,
+    PROLIFIC,
+    QUEPID,
+    TOOLS,
+    Tool,
+)
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.reading import Reading
 from relstudy.common.tables.meaning.wide_to_long import items_in_wording

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from relstudy.analysis.inspection.answers import read_answers
-from relstudy.analysis.inspection.columns import RATING_USES, SCORE_USES, are_fractions, stated_options, to_run
+from relstudy.analysis.inspection.column_roles import RATING_USES, SCORE_USES, are_fractions, stated_options, to_run
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.common.runtime.wording import count_of, listed
 from relstudy.common.tables.checked_table import Checked

@@ -14,8 +14,8 @@ from relstudy.analysis.indices import kernels
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.judges.favouritism import HIGHEST
 from relstudy.analysis.judges.grades import grade_numbers
+from relstudy.analysis.judges.judged_by_both import Universe
 from relstudy.analysis.judges.table import NOT_ASKED
-from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR

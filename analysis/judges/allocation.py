@@ -14,7 +14,7 @@ import numpy as np
 from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.precision_recall import RELEVANT, SHARES, at_share, thresholds_at
 from relstudy.analysis.indices.registry import by_relevance_first, own_indices
-from relstudy.analysis.judges.universe import Universe
+from relstudy.analysis.judges.judged_by_both import Universe
 
 
 def aims() -> tuple[str, ...]:

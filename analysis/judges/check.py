@@ -16,12 +16,12 @@ from relstudy.analysis.judges.agreement import Beside, beside_a_person, explaine
 from relstudy.analysis.judges.estimator import Terms, assist
 from relstudy.analysis.judges.favouritism import Leaning, biases, leanings, places_of
 from relstudy.analysis.judges.indices import assisted_indices, check_weighting, helps, terms_of, transform_of
+from relstudy.analysis.judges.judged_by_both import Universe, context_for
 from relstudy.analysis.judges.table import JudgeTable
-from relstudy.analysis.judges.universe import Universe, context_for
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.comparison import order_agreement
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.wording import count_of, number

@@ -18,7 +18,7 @@ import pandas as pd
 from scipy.sparse import csr_matrix, diags_array
 from scipy.special import ndtr, stdtrit
 
-from relstudy.analysis.judges.universe import Universe
+from relstudy.analysis.judges.judged_by_both import Universe
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.spread import DIFFERENCE
 from relstudy.analysis.scoring.candidate import Candidate

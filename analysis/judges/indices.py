@@ -14,14 +14,14 @@ from relstudy.analysis.indices.pairs import SystemPairs
 from relstudy.analysis.indices.precision_recall import RELEVANT, SHARES, Retrieval, at_share
 from relstudy.analysis.indices.registry import PEARSON, by_relevance_first, own_indices
 from relstudy.analysis.judges.allocation import least_errors
-from relstudy.analysis.judges.cuts import Cuts, at_varying_cuts
 from relstudy.analysis.judges.estimator import Terms
-from relstudy.analysis.judges.universe import Universe
+from relstudy.analysis.judges.judged_by_both import Universe
+from relstudy.analysis.judges.retrieval_cutoffs import Cuts, at_varying_cuts
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import LeftOut
 from relstudy.analysis.resampling.spread import CORRELATION, SHARE, Transform
 from relstudy.analysis.scoring.candidate import Candidate
-from relstudy.analysis.scoring.judged import Weighting
+from relstudy.analysis.scoring.judged_pairs import Weighting
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 
 RANK_CORRELATIONS = tuple(name for name in CORRELATIONS if name != PEARSON.name)

@@ -14,14 +14,14 @@ from relstudy.analysis.indices.precision_recall import RELEVANT, at_share
 from relstudy.analysis.indices.registry import own_indices
 from relstudy.analysis.judges.estimator import Assisted, Terms, assist
 from relstudy.analysis.judges.indices import assisted_indices, check_weighting, helped, terms_of, transform_of
+from relstudy.analysis.judges.judged_by_both import Universe, context_for
 from relstudy.analysis.judges.systems import NAME, CannotHelp, SystemsJudge, notes_on_help, universe_of
 from relstudy.analysis.judges.table import JudgeTable
-from relstudy.analysis.judges.universe import Universe, context_for
 from relstudy.analysis.resampling.best_set import PairedStatistics, nothing_known, ranks_of
-from relstudy.analysis.resampling.families import holm
+from relstudy.analysis.resampling.multiplicity import holm
 from relstudy.analysis.resampling.spread import DIFFERENCE
 from relstudy.analysis.scoring.candidate import Candidate
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import Comparison, ScoreResult
 from relstudy.common.runtime.errors import RelstudyError

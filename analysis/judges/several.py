@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.judges.agreement import explained
+from relstudy.analysis.judges.judged_by_both import Universe
 from relstudy.analysis.judges.table import OK, JudgeTable
-from relstudy.analysis.judges.universe import Universe
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.sampling.ranks import ranks
+from relstudy.common.sampling.rankdata import ranks
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 POINT = ScoringOptions(replicates=2, method="none", measures=())

@@ -11,7 +11,7 @@ import pandas as pd
 
 from relstudy.analysis.judges.table import JudgeTable, judge_rows, read_judge
 from relstudy.analysis.scoring.candidate import Candidate
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.systems import candidates_of
 from relstudy.calibration.tables.judgments import Judgments
@@ -21,8 +21,8 @@ from relstudy.common.runtime.files import whole_files
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.study_folder import score_files, table_in
 from relstudy.mapping.fitted import FittedMapping
+from relstudy.mapping.scores.score_files import read_score_files
 from relstudy.mapping.scores.score_table import COLUMNS, ScoreTable
-from relstudy.mapping.scores.table import read_score_files
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,13 +17,13 @@ from scipy import special
 
 from relstudy.analysis.judges.grades import MOST_GRADES, grade_numbers
 from relstudy.analysis.judges.indices import check_weighting
+from relstudy.analysis.judges.judged_by_both import Universe
 from relstudy.analysis.judges.table import OK, JudgeTable
-from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of, listed
-from relstudy.common.sampling.ranks import ranks
+from relstudy.common.sampling.rankdata import ranks
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 NAME = "systems' scores"

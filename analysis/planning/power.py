@@ -14,7 +14,7 @@ import numpy as np
 from scipy import optimize, stats
 
 from relstudy.analysis.planning.options import PlanOptions
-from relstudy.analysis.planning.studies import Assumed, Piloted, StudySource
+from relstudy.analysis.planning.simulated_studies import Assumed, Piloted, StudySource
 from relstudy.analysis.planning.study_plan import MOST_QUERIES, MoreOf, PowerPoint, StudyPlan
 from relstudy.analysis.planning.workload import Steepness, workload
 from relstudy.common.runtime.errors import RelstudyError

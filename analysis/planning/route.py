@@ -13,15 +13,15 @@ import numpy as np
 
 from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.registry import CONDENSED, bare_name
-from relstudy.analysis.planning.worlds import Study
+from relstudy.analysis.planning.simulated_worlds import Study
 from relstudy.analysis.resampling.best_set import PairedStatistics, Ranks, ranks_of
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.spread import PAIRED
 from relstudy.analysis.scoring.candidate import Candidate, candidate_from, with_estimates
 from relstudy.analysis.scoring.comparison import on_common_queries, p_value
 from relstudy.analysis.scoring.context import ScoringContext
-from relstudy.analysis.scoring.direction import DirectionSource, SystemDirection
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
+from relstudy.analysis.scoring.known_directions import DirectionSource, SystemDirection
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.primary import asked_measures, unjudged_in
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs
@@ -31,7 +31,7 @@ from relstudy.calibration.tables.ratings import Ratings
 from relstudy.common.sampling.design_reach import REACH
 from relstudy.common.sampling.response_rates import DRAWN
 from relstudy.common.tables.meaning.inclusion_probabilities import PROBABILITIES
-from relstudy.common.tables.meaning.ratings_columns import HandOut
+from relstudy.common.tables.meaning.pair_assignment import HandOut
 from relstudy.common.tables.meaning.scales import KnownScale
 
 REPLICATES = 200

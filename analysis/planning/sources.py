@@ -11,15 +11,15 @@ import pandas as pd
 from relstudy.analysis.indices.index import Needs
 from relstudy.analysis.indices.registry import CONDENSED, bare_name, index_called
 from relstudy.analysis.planning.options import Assumptions, PlanOptions
-from relstudy.analysis.planning.studies import Assumed, Piloted, measure_under, with_weight_spread
-from relstudy.analysis.planning.worlds import Drawing, NormalShape, People
+from relstudy.analysis.planning.simulated_studies import Assumed, Piloted, measure_under, with_weight_spread
+from relstudy.analysis.planning.simulated_worlds import Drawing, NormalShape, People
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.context import ScoringContext
-from relstudy.analysis.scoring.direction import known_directions
-from relstudy.analysis.scoring.judged import JudgedPairs
-from relstudy.analysis.scoring.measured import measured, withheld
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
+from relstudy.analysis.scoring.known_directions import known_directions
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.rater_draws import RaterPopulation
+from relstudy.analysis.scoring.run_measures import measured, withheld
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 from relstudy.calibration.reliability.variance_components import Variances, variances_of
 from relstudy.calibration.tables.ratings import Ratings

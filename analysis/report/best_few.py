@@ -15,9 +15,9 @@ from relstudy.analysis.report.pictures import Trace
 from relstudy.analysis.report.reading import reading_graded
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.report.words import order_of
-from relstudy.analysis.scoring.judged import Weighting
+from relstudy.analysis.scoring.judged_pairs import Weighting
+from relstudy.analysis.scoring.measure_tests import MeasureTests
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
-from relstudy.analysis.scoring.tested import MeasureTests
 from relstudy.analysis.verdict.standings import standings
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.wording import listed, percent

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.registry import PEARSON
 from relstudy.analysis.report.layout import Paragraph, Section
+from relstudy.analysis.report.significance_sections import COLUMNS_OF_TESTS, row_of_test
 from relstudy.analysis.report.tables import Cell, Column, Table
-from relstudy.analysis.report.tested import COLUMNS_OF_TESTS, row_of_test
 from relstudy.analysis.scoring.groups import FEWEST_PAIRS, Groups
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
 from relstudy.analysis.verdict.verdict import verdict_of

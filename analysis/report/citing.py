@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib.metadata import version
 
 from relstudy.analysis.report.layout import Block, Command, Paragraph, Section
-from relstudy.analysis.scoring.judged import Weighting
+from relstudy.analysis.scoring.judged_pairs import Weighting
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.common.runtime.wording import count_of
 

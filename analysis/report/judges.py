@@ -11,9 +11,9 @@ from relstudy.analysis.indices.registry import index_of
 from relstudy.analysis.judges.agreement import explained
 from relstudy.analysis.judges.estimator import Assisted
 from relstudy.analysis.judges.indices import assisted_indices
+from relstudy.analysis.judges.judged_by_both import Universe
 from relstudy.analysis.judges.run import AssistedScores, assist_scores
 from relstudy.analysis.judges.study import JudgedStudy, human_study, judged_study
-from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.report.layout import Block, Folded, Heading, Paragraph, Section
 from relstudy.analysis.report.tables import Cell, Column, Table
 from relstudy.analysis.scoring.options import ScoringOptions

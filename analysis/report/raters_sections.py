@@ -13,8 +13,8 @@ from relstudy.analysis.report.inputs import PageTables
 from relstudy.analysis.report.layout import Block, Folded, Paragraph, Picture, Section, Terms
 from relstudy.analysis.report.tables import MINUS, Cell, Column, Table, number
 from relstudy.calibration.drift import by_tenth, session_drift
+from relstudy.calibration.order_effect import PlaceEffect, place_effect
 from relstudy.calibration.panel import Panel
-from relstudy.calibration.place_effect import PlaceEffect, place_effect
 from relstudy.calibration.rater_profiles import FLAGS
 from relstudy.calibration.reliability.agreement import gwet, krippendorff_alpha
 from relstudy.calibration.reliability.agreement_by_rater_pair import pairwise
@@ -27,7 +27,7 @@ from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of, listed, percent, span
 from relstudy.common.runtime.wording import number as figure
-from relstudy.common.tables.meaning.ratings_columns import LEAST_SECONDS
+from relstudy.common.tables.meaning.pair_assignment import LEAST_SECONDS
 
 RATERS_SHOWN = 25
 MOST_COUNTED = 12

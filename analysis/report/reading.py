@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from relstudy.analysis.indices.registry import PEARSON, bare_name
 from relstudy.analysis.report.words import more_than_chance
-from relstudy.analysis.scoring.judged import Weighting
+from relstudy.analysis.scoring.judged_pairs import Weighting
 from relstudy.analysis.scoring.relevance import RelevanceRule
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.common.runtime.wording import listed

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.pipeline import ScoringRun
-from relstudy.analysis.report import scored
+from relstudy.analysis.report import score_sections
 from relstudy.analysis.report.by_group import groups_section
 from relstudy.analysis.report.citing import citing_section
 from relstudy.analysis.report.inputs import PageTables, with_source_and_round
@@ -20,8 +20,8 @@ from relstudy.analysis.report.layout import Block, Command, Folded, Page, Paragr
 from relstudy.analysis.report.opening import disagreements_section, parting_section
 from relstudy.analysis.report.questions import questions_section
 from relstudy.analysis.report.raters_sections import MOST_COUNTED, raters_section, scale_values
+from relstudy.analysis.report.significance_sections import section_of_left_out, section_of_tests
 from relstudy.analysis.report.tables import Cell, Column, Table
-from relstudy.analysis.report.tested import section_of_left_out, section_of_tests
 from relstudy.analysis.report.trust import number_or_none, trust_section
 from relstudy.analysis.scoring.relevance import RelevanceRule
 from relstudy.analysis.scoring.results import ScoreResult
@@ -50,7 +50,7 @@ def study_page(
     """
     result, verdict = run.result, run.verdict
     shown = disagreements_section(result, verdict.standings, tables.items, tables.ratings_each, with_pictures)
-    answer, *first, conventions = scored.score_sections(result, verdict, tables.items, with_pictures)
+    answer, *first, conventions = score_sections.score_sections(result, verdict, tables.items, with_pictures)
     raters = None if tables.ratings is None else int(tables.ratings.frame["rater_id"].nunique())
     sections = [
         answer,

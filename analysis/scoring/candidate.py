@@ -14,8 +14,8 @@ from relstudy.analysis.indices.judged_coverage import covered_name, depths_of, f
 from relstudy.analysis.indices.measures import QueryValues, parsed_measure
 from relstudy.analysis.indices.sample_estimators import is_estimable
 from relstudy.analysis.indices.ties import TieRange, in_single_precision, tie_range
-from relstudy.analysis.scoring.direction import SystemDirection, direction_of
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
+from relstudy.analysis.scoring.known_directions import SystemDirection, direction_of
 from relstudy.analysis.scoring.mapping_used import MappedScores
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.primary import asked_measures, unjudged_in

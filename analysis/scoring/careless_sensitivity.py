@@ -11,7 +11,7 @@ from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.registry import index_of
 from relstudy.analysis.scoring.candidate import Candidate, candidate_from
 from relstudy.analysis.scoring.context import ScoringContext
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs

@@ -22,7 +22,7 @@ from relstudy.analysis.indices.measures import QueryValues
 from relstudy.analysis.indices.registry import ESTIMATED, bare_name, index_of
 from relstudy.analysis.resampling.best_set import PairedStatistics, Ranks, nothing_known, ranks_of
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
-from relstudy.analysis.resampling.families import centred, family_corrected
+from relstudy.analysis.resampling.multiplicity import centred, family_corrected
 from relstudy.analysis.resampling.spread import PAIRED, Spread, proportion_interval
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext

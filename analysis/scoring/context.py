@@ -17,7 +17,7 @@ from relstudy.analysis.indices.reweighted import ReweightedJudgments, Reweighted
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, RaterReplicates, each_in_a_thread
 from relstudy.analysis.resampling.draws import Draws, LeftOut
 from relstudy.analysis.scoring.candidate import Candidate
-from relstudy.analysis.scoring.judged import JudgedPairs, Weighting, rank_power_weights
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs, Weighting, rank_power_weights
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.primary import asked_measures, primary_of, unjudged_in
 from relstudy.analysis.scoring.rater_draws import RaterDraws, rater_population, whole_steps

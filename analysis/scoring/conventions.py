@@ -15,12 +15,12 @@ from relstudy.analysis.indices.registry import index_of, own_indices
 from relstudy.analysis.indices.sample_estimators import depth_looked_at, is_estimable
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext
-from relstudy.analysis.scoring.direction import runs_against
-from relstudy.analysis.scoring.judged import JudgedPairs, Weighting
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs, Weighting
+from relstudy.analysis.scoring.known_directions import runs_against
 from relstudy.analysis.scoring.mapping_used import MappingOrigin
-from relstudy.analysis.scoring.measured import withheld
 from relstudy.analysis.scoring.relevance import RelevanceRule
 from relstudy.analysis.scoring.results import SystemScore
+from relstudy.analysis.scoring.run_measures import withheld
 from relstudy.analysis.scoring.trec import gains_in_words
 from relstudy.common.runtime.wording import AGAINST, count_of, listed, listed_some, percent
 

@@ -13,12 +13,12 @@ import pandas as pd
 from relstudy.analysis.indices.measures import QueryValues
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.comparison import in_families
-from relstudy.analysis.scoring.judged import JudgedPairs
-from relstudy.analysis.scoring.mapped import map_scores
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
+from relstudy.analysis.scoring.mapped_scores import map_scores
+from relstudy.analysis.scoring.measure_tests import MeasureTests, measure_tests
 from relstudy.analysis.scoring.options import ScoringOptions, TestOptions, options_over
 from relstudy.analysis.scoring.results import Coverage, Family, ScoreResult
 from relstudy.analysis.scoring.run import score_candidates
-from relstudy.analysis.scoring.tested import MeasureTests, measure_tests
 from relstudy.calibration.rater_comparison import OrderRow, all_orders_hold, leads_apart, ranked_differently
 from relstudy.calibration.tables.pair_ratings import PairRatings
 from relstudy.calibration.tables.study_tables import StudyTables

@@ -19,7 +19,7 @@ from relstudy.analysis.indices.judged_coverage import in_order
 from relstudy.analysis.indices.measures import ByQuery, Evaluation, parsed_measure
 from relstudy.analysis.indices.registry import index_called, index_of
 from relstudy.analysis.scoring.candidate import Candidate
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.primary import asked_measures, unjudged_in
 from relstudy.common.options.option_wording import option

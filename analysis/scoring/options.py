@@ -10,7 +10,7 @@ from relstudy.common.options.declaration import MOST_REPLICATES, check_options, 
 from relstudy.common.options.option_wording import option as worded
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.mapping.methods import Compared, OfTheSource
-from relstudy.mapping.scores.directions import Direction, directions_of
+from relstudy.mapping.scores.stated_directions import Direction, directions_of
 
 Method = Literal[Compared, OfTheSource, "best", "none"]
 Relevance = Literal["auto", "share", "mean"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.registry import PEARSON, SAME_QUERY, bare_name, index_called, index_of
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.relevance import Relevance
 from relstudy.common.options.option_wording import option

@@ -20,7 +20,7 @@ import numpy as np
 from scipy import sparse
 
 from relstudy.analysis.indices.reweighted import ReweightedPairs
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.relevance import Relevance, RelevanceRule
 from relstudy.calibration.tables.pair_ratings import PairRatings
 from relstudy.common.options.option_wording import option

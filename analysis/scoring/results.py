@@ -15,8 +15,8 @@ from relstudy.analysis.indices.judged_coverage import COVERED
 from relstudy.analysis.indices.registry import bare_name, index_of
 from relstudy.analysis.resampling.best_set import Ranks
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
-from relstudy.analysis.scoring.direction import SystemDirection
-from relstudy.analysis.scoring.judged import Population, Weighting
+from relstudy.analysis.scoring.judged_pairs import Population, Weighting
+from relstudy.analysis.scoring.known_directions import SystemDirection
 from relstudy.analysis.scoring.mapping_used import MappingUsed
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.primary import Primary
@@ -252,7 +252,7 @@ class Comparison:
     p_value : two-sided; it and the difference's interval rest on one standard error and Student's t
         (`relstudy.analysis.scoring.comparison`); None if undefined
     p_family : the same corrected for all statements of its family together
-        (`relstudy.analysis.resampling.families.family_corrected`)
+        (`relstudy.analysis.resampling.multiplicity.family_corrected`)
     pairs : judged pairs that both score
     proposed : which of the two proposed pairs; None where it is not known who proposed them
     freedom : degrees of freedom of the standard error, at most queries - 1; None if there is no test

@@ -23,9 +23,9 @@ from relstudy.analysis.scoring.candidate import Candidate, Progress, candidate_o
 from relstudy.analysis.scoring.comparison import agreements, compare, notes_on_alike, orderings
 from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.conventions import conventions_of, notes_on, notes_on_figures, numbers
-from relstudy.analysis.scoring.direction import known_directions
 from relstudy.analysis.scoring.explained_share import explained
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
+from relstudy.analysis.scoring.known_directions import known_directions
 from relstudy.analysis.scoring.mapping_used import MappedScores
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import Correlations, PrecisionRecallPoint, ScoreResult, SystemScore
@@ -51,7 +51,7 @@ def score_systems(
     Parameters
     ----------
     judgments : as `relstudy.calibration.tables.judgments.read_judgments` gives them, or a DataFrame of theirs
-    scores : as `relstudy.mapping.scores.table.read_scores` gives them, or a DataFrame of the same columns
+    scores : as `relstudy.mapping.scores.score_files.read_scores` gives them, or a DataFrame of the same columns
     mapped : per system its scores on the human scale, aligned with the rows of `judgments`; None scores raw only
     options : threshold, weights, coverage policy, bootstrap
 

@@ -25,7 +25,7 @@ from relstudy.analysis.indices.sample_estimators import (
     weighed,
 )
 from relstudy.analysis.resampling.paired_tests import PairedDifference
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.relevance import Relevance
 from relstudy.analysis.scoring.trec import gains
 from relstudy.common.runtime.wording import percent

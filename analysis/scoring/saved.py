@@ -18,8 +18,8 @@ from relstudy.analysis.indices.measures import QueryValues
 from relstudy.analysis.indices.registry import index_of
 from relstudy.analysis.scoring.candidate import Candidate, candidate_from
 from relstudy.analysis.scoring.design_limits import DesignLimits
-from relstudy.analysis.scoring.direction import DirectionSource, SystemDirection
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
+from relstudy.analysis.scoring.known_directions import DirectionSource, SystemDirection
 from relstudy.analysis.scoring.mapping_used import MappedScores, MappingUsed
 from relstudy.analysis.scoring.options import ScoringOptions, options_over
 from relstudy.analysis.scoring.relevance import RelevanceRule, relevance_of

@@ -19,8 +19,8 @@ from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, chunks
 from relstudy.analysis.resampling.spread import Transform
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.context import ScoringContext
-from relstudy.analysis.scoring.measured import measured, withheld
 from relstudy.analysis.scoring.rater_draws import whole_steps
+from relstudy.analysis.scoring.run_measures import measured, withheld
 
 
 @dataclass(frozen=True, eq=False)

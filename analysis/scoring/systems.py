@@ -9,9 +9,9 @@ from pathlib import Path
 import pandas as pd
 
 from relstudy.analysis.scoring.candidate import Candidate, Progress, candidate_of, not_shown
-from relstudy.analysis.scoring.direction import known_directions
-from relstudy.analysis.scoring.judged import JudgedPairs
-from relstudy.analysis.scoring.mapped import fitted_to_all, map_scores
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
+from relstudy.analysis.scoring.known_directions import known_directions
+from relstudy.analysis.scoring.mapped_scores import fitted_to_all, map_scores
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.saved import SavedComparison
 from relstudy.common.runtime.errors import RelstudyError

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtr
 
-from relstudy.analysis.resampling.sequential import error_of_looks
+from relstudy.analysis.resampling.group_sequential import error_of_looks
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.calibration.reliability.ceiling import reachable_correlation
 from relstudy.calibration.tables.decision import Rule

@@ -11,9 +11,9 @@ from scipy import special
 from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.judged_coverage import COVERED, JUDGED
 from relstudy.analysis.indices.registry import CONDENSED, ESTIMATED, PEARSON, bare_name, judged_beside
-from relstudy.analysis.resampling.sequential import chance_to_decide, median_unbiased, next_bound
+from relstudy.analysis.resampling.group_sequential import chance_to_decide, median_unbiased, next_bound
 from relstudy.analysis.scoring.conventions import FEW_QUERIES, NO_INTERVAL
-from relstudy.analysis.scoring.judged import Weighting
+from relstudy.analysis.scoring.judged_pairs import Weighting
 from relstudy.analysis.scoring.options import MEASURES
 from relstudy.analysis.scoring.results import Comparison, ScoreResult, SystemScore
 from relstudy.analysis.verdict.facts import Look, StudyFacts

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.groups import Grouping, Groups, leads_of_people, score_by
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.verdict.standings import Standings, standings
 from relstudy.common.runtime.wording import listed_some, span

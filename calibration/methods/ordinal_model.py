@@ -2,8 +2,8 @@
 
 P(rating <= k) = logistic(c_k - (a_j + b_j theta_i)): pairs i have a quality theta_i ~ N(0, 1), raters j a leniency a_j
 and a discrimination b_j > 0 around a typical one; the thresholds c_k are shared. Unlike a line, the model knows that
-the scale ends. The qualities are summed out (`relstudy.calibration.methods.cumulative_link`); the mode of the rest is
-found in PyMC (`relstudy.calibration.methods.ordinal_pymc`).
+the scale ends. The qualities are summed out (`relstudy.calibration.methods.ordinal_likelihood`); the mode of the
+rest is found in PyMC (`relstudy.calibration.methods.ordinal_posterior`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from relstudy.calibration.methods.by_category import ByCategory, categories_of, on_the_scale
-from relstudy.calibration.methods.cumulative_link import Likelihood, category_scores
+from relstudy.calibration.methods.ordinal_likelihood import Likelihood, category_scores
 from relstudy.calibration.panel import Panel
 
 
@@ -47,7 +47,7 @@ def fit_ordinal(panel: Panel) -> Ordinal:
     RelstudyError
         when there are too few or too many distinct ratings
     """
-    from relstudy.calibration.methods.ordinal_pymc import posterior_mode
+    from relstudy.calibration.methods.ordinal_posterior import posterior_mode
 
     decided = panel.decided()
     categories, code = categories_of(decided, "ordinal")

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from relstudy.calibration.averaging import judgment_moments
-from relstudy.calibration.noise import RaterNoise
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.rater_noise import RaterNoise
 from relstudy.calibration.reliability.two_way_intervals import (
     Figure,
     mean_over_pairs,
@@ -35,7 +35,7 @@ def noise_ceiling(panel: Panel, noise: RaterNoise, weight: np.ndarray | None = N
     Examples
     --------
     >>> from relstudy.calibration.methods.linear import none
-    >>> from relstudy.calibration.noise import rater_noise
+    >>> from relstudy.calibration.rater_noise import rater_noise
     >>> from relstudy.calibration.simulation import simulate_panel
     >>> panel = simulate_panel(20, 20, 60, seed=1).panel
     >>> 0.5 < noise_ceiling(panel, rater_noise(panel, none(panel))).value < 0.9

@@ -13,14 +13,14 @@ import numpy as np
 
 from relstudy.calibration.methods import WEIGHTED
 from relstudy.calibration.methods.by_name import Fitted, fit_method
-from relstudy.calibration.noise import rater_noise
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.rater_noise import rater_noise
 from relstudy.calibration.reliability.two_way_intervals import Figure, mean_over_pairs, squared_differences
 from relstudy.common.cluster import in_parts
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of
-from relstudy.common.sampling.ranks import ranks
+from relstudy.common.sampling.rankdata import ranks
 
 FOLDS = 5
 ENOUGH_PAIRS = 20

@@ -54,7 +54,7 @@ from relstudy.common.tables.meaning.inclusion_probabilities import (
     check_one_a_pair,
     read_probabilities,
 )
-from relstudy.common.tables.meaning.ratings_columns import EARLIER_WORDS, HandOut
+from relstudy.common.tables.meaning.pair_assignment import EARLIER_WORDS, HandOut
 from relstudy.common.tables.meaning.reading import PLAIN, Reading
 from relstudy.common.tables.meaning.scales import SCALE_COLUMNS, KnownScale, Scale
 from relstudy.common.tables.meaning.summary_rows import is_total, totals

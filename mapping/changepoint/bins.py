@@ -6,7 +6,7 @@ import numpy as np
 
 from relstudy.mapping.changepoint.model import ConjugatePrior
 from relstudy.mapping.least_squares.plain import isotonic_fit
-from relstudy.mapping.pooling import Pooled, into_bins, pool
+from relstudy.mapping.tied_scores import Pooled, into_bins, pool
 
 MARGIN = 6.0  # of the grid of levels beyond the isotonic fit, in standard deviations of a bin's mean
 

@@ -15,7 +15,7 @@ from relstudy.mapping.changepoint.sampler import check_chains, sample_steps
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.least_squares.plain import isotonic_fit
-from relstudy.mapping.pooling import Pooled
+from relstudy.mapping.tied_scores import Pooled
 
 ENGINES = ("exact", "sampler", "pymc")
 PRIORS = ("uniform", "conjugate")

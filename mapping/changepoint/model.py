@@ -22,7 +22,7 @@ from scipy.stats import gamma, invgamma, norm
 
 from relstudy.mapping.changepoint.recursion import backward_pass, forward_pass
 from relstudy.mapping.least_squares.plain import isotonic_fit
-from relstudy.mapping.pooling import Pooled
+from relstudy.mapping.tied_scores import Pooled
 
 PLAIN_LIMIT = 300.0
 

@@ -15,7 +15,7 @@ from relstudy.common.runtime.errors import RelstudyError
 from relstudy.mapping.changepoint.chains import Chains, too_few
 from relstudy.mapping.changepoint.model import ConjugatePrior
 from relstudy.mapping.changepoint.sampler import LEAST_KEPT, STEPS
-from relstudy.mapping.pooling import Pooled
+from relstudy.mapping.tied_scores import Pooled
 
 
 def build_model(bins: Pooled, prior: ConjugatePrior) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from relstudy.common.runtime.compiled import compiled
 from relstudy.mapping.changepoint.chains import Chains, too_few
 from relstudy.mapping.changepoint.model import ConjugatePrior
-from relstudy.mapping.pooling import Pooled
+from relstudy.mapping.tied_scores import Pooled
 
 STEPS = 10
 """Birth, death or move steps between two draws of the levels."""

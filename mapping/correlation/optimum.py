@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from relstudy.mapping.least_squares.plain import isotonic_fit
-from relstudy.mapping.pooling import Pooled
+from relstudy.mapping.tied_scores import Pooled
 
 NO_RELATION = "no monotone relation"
 
@@ -35,7 +35,7 @@ def closed_form(pooled: Pooled, increasing: bool = True) -> tuple[np.ndarray, fl
 
     Examples
     --------
-    >>> from relstudy.mapping.pooling import pool
+    >>> from relstudy.mapping.tied_scores import pool
     >>> f, correlation = closed_form(pool([1, 2, 3], [1, 4, 2]))
     >>> round(correlation, 4)
     0.7559

@@ -10,7 +10,7 @@ from scipy.special import ndtri, stdtrit
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping, drop_inner_knots
 from relstudy.mapping.least_squares.plain import isotonic_fit
-from relstudy.mapping.pooling import Pooled, SortedPairs, pool, resampled, sort_pairs
+from relstudy.mapping.tied_scores import Pooled, SortedPairs, pool, resampled, sort_pairs
 
 BAND_KNOTS = 400
 

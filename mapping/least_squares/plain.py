@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from relstudy.mapping.pooling import Pooled
+from relstudy.mapping.tied_scores import Pooled
 
 
 def isotonic_fit(pooled: Pooled, increasing: bool = True) -> np.ndarray:
@@ -17,7 +17,7 @@ def isotonic_fit(pooled: Pooled, increasing: bool = True) -> np.ndarray:
 
     Examples
     --------
-    >>> from relstudy.mapping.pooling import pool
+    >>> from relstudy.mapping.tied_scores import pool
     >>> isotonic_fit(pool([1, 2, 3], [1, 4, 2])).tolist()
     [1.0, 3.0, 3.0]
     """

@@ -14,12 +14,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy.optimize import LinearConstraint, minimize
 
-from relstudy.common.sampling.ranks import ranks
+from relstudy.common.sampling.rankdata import ranks
 from relstudy.mapping.correlation.optimum import NO_RELATION, centred_judgments, correlation_with, on_judgments_scale
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping, drop_inner_knots
 from relstudy.mapping.least_squares.isotonic import bootstrap_average
-from relstudy.mapping.pooling import Pooled, into_bins, pool, sort_pairs
+from relstudy.mapping.tied_scores import Pooled, into_bins, pool, sort_pairs
 
 STARTS = ("scores", "ranks", "random")
 TOLERANCE = 1e-6
@@ -69,7 +69,7 @@ def maximise_correlation(
 
     Examples
     --------
-    >>> from relstudy.mapping.pooling import pool
+    >>> from relstudy.mapping.tied_scores import pool
     >>> round(maximise_correlation(pool([1, 2, 3], [1, 4, 2])).correlation, 4)
     0.7559
     """

@@ -14,8 +14,8 @@ import numpy as np
 from relstudy.mapping.estimator import MonotoneMapping
 from relstudy.mapping.fitted import FittedMapping, drop_inner_knots
 from relstudy.mapping.least_squares.isotonic import bootstrap_average
-from relstudy.mapping.pooling import Pooled, pool, sort_pairs
 from relstudy.mapping.solver import cvxpy, solve_quadratic
+from relstudy.mapping.tied_scores import Pooled, pool, sort_pairs
 
 
 def quadratic_program(pooled: Pooled, increasing: bool = True) -> np.ndarray:

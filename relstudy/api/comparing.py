@@ -25,7 +25,7 @@ from relstudy.common.tables.formats.dataframe_libraries import Source, path_or_f
 from relstudy.common.tables.meaning.reading import Columns, Reading
 from relstudy.common.tables.meaning.study_folder import table_in
 from relstudy.studyapp.collection.items import Collection
-from relstudy.studyapp.collection.large import open_collection
+from relstudy.studyapp.collection.large_collection import open_collection
 from relstudy.studyapp.collection.lists import RankedList
 from relstudy.studyapp.sampling.couples import add_couples, draw
 from relstudy.studyapp.sampling.options import CouplesChanges, CouplesOptions

@@ -35,8 +35,8 @@ from relstudy.common.tables.formats.dataframe_libraries import (
 from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.reading import PLAIN, Columns, Reading
 from relstudy.common.tables.meaning.reading_options import renamings
+from relstudy.mapping.scores.score_files import check_run, check_scores, read_score_files, read_scores
 from relstudy.mapping.scores.score_table import ScoreTable, SystemChoice
-from relstudy.mapping.scores.table import check_run, check_scores, read_score_files, read_scores
 from relstudy.mapping.scores.vectors import Similarity, are_vectors
 
 Records = Sequence[tuple[Any, ...]]

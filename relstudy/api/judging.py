@@ -12,7 +12,7 @@ from relstudy.analysis.judges.check import JudgeCheck, check_judge_against
 from relstudy.analysis.judges.several import mean_of_judges
 from relstudy.analysis.judges.table import JudgeTable, read_judge
 from relstudy.analysis.scoring.candidate import Candidate
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import BootstrapChanges, ScoringOptions
 from relstudy.analysis.scoring.systems import candidates_of
 from relstudy.api.calibrating import CalibratedPanel

@@ -24,7 +24,7 @@ from relstudy.common.runtime.wording import count_of
 from relstudy.common.tables.formats.dataframe_libraries import Source as TableSource
 from relstudy.common.tables.formats.dataframe_libraries import path_or_frame
 from relstudy.studyapp.collection.items import Collection
-from relstudy.studyapp.collection.large import open_collection
+from relstudy.studyapp.collection.large_collection import open_collection
 from relstudy.studyapp.commands.sample import write
 from relstudy.studyapp.commands.sample_output import cost_of, summarise
 from relstudy.studyapp.config.study import Study

@@ -13,12 +13,12 @@ from relstudy.analysis.indices.registry import index_of
 from relstudy.analysis.pipeline import ScoringRun
 from relstudy.analysis.report import pictures
 from relstudy.analysis.report.best_few import measures_table, precision_recall_picture
-from relstudy.analysis.report.scored import correlations_table, scores_table
-from relstudy.analysis.report.tested import differences_by_query
+from relstudy.analysis.report.score_sections import correlations_table, scores_table
+from relstudy.analysis.report.significance_sections import differences_by_query
+from relstudy.analysis.scoring.measure_tests import between_systems, measure_tests
 from relstudy.analysis.scoring.options import TestChanges, TestOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.saved import comparison_json
-from relstudy.analysis.scoring.tested import between_systems, measure_tests
 from relstudy.analysis.verdict.verdict import Verdict
 from relstudy.calibration.reliability.generalizability import Generalizability
 from relstudy.calibration.tables.study_tables import StudyTables

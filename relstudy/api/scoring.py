@@ -9,8 +9,8 @@ from typing import Unpack
 
 import pandas as pd
 
+from relstudy.analysis.interim_looks import Looks
 from relstudy.analysis.judges.table import read_judge
-from relstudy.analysis.looks import Looks
 from relstudy.analysis.score_request import ScoreRequest, refuse_what_does_not_go_together
 from relstudy.analysis.scoring.options import ScoringChanges, ScoringOptions, options_over
 from relstudy.analysis.scoring.saved import SavedComparison, read_comparison

@@ -7,7 +7,7 @@ from matplotlib.patches import FancyBboxPatch
 
 from relstudy.analysis.indices.precision_recall import precision_recall_curve
 from relstudy.common.charts.figures import INK, MUTED, PAPER, SERIES, drawing, svg
-from relstudy.common.sampling.draws import inclusion_probabilities, rank_share
+from relstudy.common.sampling.probability_draws import inclusion_probabilities, rank_share
 
 
 def share_retrieved() -> str:

@@ -43,15 +43,15 @@ from scipy import special, stats
 
 from relstudy.analysis.indices.precision_recall import Retrieval, thresholds_at
 from relstudy.analysis.judges.estimator import Assisted
+from relstudy.analysis.judges.judged_by_both import Universe, context_for
 from relstudy.analysis.judges.run import AssistedScores, assist_by_systems, assist_scores, assisted_in
 from relstudy.analysis.judges.systems import SystemsJudge, systems_judge, universe_of
 from relstudy.analysis.judges.table import read_judge
-from relstudy.analysis.judges.universe import Universe, context_for
 from relstudy.analysis.scoring.candidate import Candidate, candidate_of
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.runtime.console import print_table, progress
-from relstudy.common.sampling.draws import inclusion_probabilities, rank_share, systematic_sample
+from relstudy.common.sampling.probability_draws import inclusion_probabilities, rank_share, systematic_sample
 
 SEED, QUERIES, RESULTS, REPLICATES, RELEVANT, NOISE = 3107, 600, 16, 200, 0.08, 0.5
 SIZES, EDGES = (60, 400), np.array([1.5, 2.5, 3.5, 4.5])

@@ -28,12 +28,12 @@ from scipy import stats
 from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.indices.registry import index_of
 from relstudy.analysis.planning.route import ScoredStudy
-from relstudy.analysis.planning.worlds import Drawing, NormalShape, People, World
+from relstudy.analysis.planning.simulated_worlds import Drawing, NormalShape, People, World
 from relstudy.analysis.resampling.spread import PAIRED
 from relstudy.analysis.scoring.comparison import difference_estimate
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.common.runtime.console import print_table, progress
-from relstudy.common.sampling.draws import systematic_sample
+from relstudy.common.sampling.probability_draws import systematic_sample
 
 SEED, QUERIES, COLLECTION = 3108, 60, 200
 SHARES, HOW = (0.0, 0.1, 0.2, 0.4), ("keep", "weigh", "drop")

@@ -28,7 +28,7 @@ from relstudy.analysis.resampling.spread import PAIRED
 from relstudy.analysis.scoring.comparison import p_value
 from relstudy.common.runtime.console import print_table, progress
 from relstudy.common.sampling.design_reach import beyond_reach, reach_of
-from relstudy.common.sampling.draws import inclusion_probabilities, rank_share, systematic_sample
+from relstudy.common.sampling.probability_draws import inclusion_probabilities, rank_share, systematic_sample
 
 RESULTS, REPLICATES, SEED, RELEVANT = 20, 200, 2011, 0.03
 SHAPES = ((1.0, 0.05), (0.5, 0.2))

@@ -27,7 +27,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from relstudy.analysis.indices.precision_recall import Retrieval, thresholds_at
 from relstudy.analysis.resampling.draws import LeftOut, two_stages, whole_queries
 from relstudy.common.runtime.console import print_table, progress
-from relstudy.common.sampling.draws import (
+from relstudy.common.sampling.probability_draws import (
     inclusion_probabilities,
     rank_share,
     simple_random_sample,

@@ -25,7 +25,7 @@ from relstudy.analysis.indices.pairwise_accuracy import SameQuery
 from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import LeftOut, whole_queries
-from relstudy.analysis.resampling.families import centred, family_corrected, holm
+from relstudy.analysis.resampling.multiplicity import centred, family_corrected, holm
 from relstudy.analysis.resampling.spread import DIFFERENCE
 from relstudy.common.runtime.console import print_table, progress
 

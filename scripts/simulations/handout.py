@@ -16,7 +16,7 @@ from relstudy.calibration.choice import DOUBT, STRONG_DOUBT
 from relstudy.calibration.randomisation_test import balance
 from relstudy.calibration.simulation import simulate_panel
 from relstudy.common.runtime.console import print_table, progress
-from relstudy.common.tables.meaning.ratings_columns import HandOut
+from relstudy.common.tables.meaning.pair_assignment import HandOut
 
 WORLDS = [(raters, base, each, page, share) for raters, base in ((12, 20), (60, 20), (30, 6))
           for each in (1, 3) for page, share in ((1, 0.0), (5, 0.2), (5, 0.6))]  # fmt: skip

@@ -36,7 +36,7 @@ import relstudy as rs
 from relstudy.analysis.indices.pairwise_accuracy import SameQuery
 from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.common.runtime.console import print_table, progress
-from relstudy.common.sampling.draws import inclusion_probabilities, rank_share, systematic_sample
+from relstudy.common.sampling.probability_draws import inclusion_probabilities, rank_share, systematic_sample
 
 SEED, SYSTEMS, PROPOSERS = 2611, ("s1", "s2", "s3", "s4"), 3
 SKILL, GRID, CROWD, YES = (0.65, 0.6, 0.5, 0.3), 200, 2_000, 0.25

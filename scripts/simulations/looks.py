@@ -30,7 +30,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
-from relstudy.analysis.resampling.sequential import median_unbiased, next_bound
+from relstudy.analysis.resampling.group_sequential import median_unbiased, next_bound
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import score_systems

@@ -37,17 +37,17 @@ from scipy.special import ndtri
 
 from relstudy.analysis.indices.precision_recall import average_precision
 from relstudy.analysis.judges.allocation import expected_square, sizes
+from relstudy.analysis.judges.judged_by_both import Universe
 from relstudy.analysis.judges.run import assist_scores
 from relstudy.analysis.judges.table import JudgeTable, read_judge
-from relstudy.analysis.judges.universe import Universe
-from relstudy.analysis.resampling.sequential import spending_bounds
+from relstudy.analysis.resampling.group_sequential import spending_bounds
 from relstudy.analysis.scoring.candidate import candidate_of
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.analysis.verdict.standings import standings
 from relstudy.common.runtime.console import print_table, progress
-from relstudy.common.sampling.draws import systematic_sample
+from relstudy.common.sampling.probability_draws import systematic_sample
 from relstudy.mapping.scored_pairs import ScoredPairs, fit_mapping
 from relstudy.studyapp.sampling.response_model import Judged, plan_round
 

@@ -28,8 +28,8 @@ import numpy as np
 import relstudy as rs
 from relstudy.analysis.planning.options import Assumptions, PlanOptions
 from relstudy.analysis.planning.power import plan_study
+from relstudy.analysis.planning.simulated_studies import Assumed
 from relstudy.analysis.planning.sources import assumed_studies
-from relstudy.analysis.planning.studies import Assumed
 from relstudy.common.runtime.console import print_table, progress
 
 SEED, APART, REPLICATES = 31, 659_969, 200

@@ -39,7 +39,7 @@ from relstudy.analysis.resampling.draws import LeftOut, whole_queries
 from relstudy.analysis.resampling.spread import DIFFERENCE
 from relstudy.common.runtime.console import print_table, progress
 from relstudy.common.sampling.design_reach import LEAST_REACH
-from relstudy.common.sampling.draws import systematic_sample
+from relstudy.common.sampling.probability_draws import systematic_sample
 from relstudy.studyapp.sampling.forecast import forecast
 from relstudy.studyapp.sampling.options import AssumptionOptions
 from relstudy.studyapp.sampling.population import Eligible, ScoredItems, pool, whole_collection

@@ -15,7 +15,7 @@ import numpy as np
 
 from relstudy.calibration.averaging import make_judgments
 from relstudy.calibration.methods.by_name import fit_lines
-from relstudy.calibration.noise import rater_noise
+from relstudy.calibration.rater_noise import rater_noise
 from relstudy.calibration.simulation import SimulatedPanel, simulate_panel
 from relstudy.common.runtime.console import print_table, progress
 

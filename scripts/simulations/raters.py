@@ -25,13 +25,13 @@ from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.scoring.candidate import Candidate, candidate_of
 from relstudy.analysis.scoring.context import ScoringContext
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.calibration.averaging import make_judgments
 from relstudy.calibration.methods.by_name import fit_lines
 from relstudy.calibration.panel import Panel
 from relstudy.common.runtime.console import print_table, progress
-from relstudy.common.sampling.draws import systematic_sample
+from relstudy.common.sampling.probability_draws import systematic_sample
 
 INDICES = ("normalised_rank", "average_precision", "pearson", "spearman")
 CASES = ((4, 1, 0.35), (12, 1, 0.35), (12, 3, 0.35), (30, 1, 0.35), (12, 1, 0.6))

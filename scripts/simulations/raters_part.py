@@ -25,13 +25,13 @@ from scipy import special, stats
 from relstudy.analysis.resampling.spread import DIFFERENCE
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.context import ScoringContext
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 from relstudy.calibration.tables.judgments import Judgments
 from relstudy.calibration.tables.study_tables import judgments_with_ratings
 from relstudy.common.runtime.console import print_table, progress
-from relstudy.common.sampling.draws import inclusion_probabilities, rank_share, systematic_sample
+from relstudy.common.sampling.probability_draws import inclusion_probabilities, rank_share, systematic_sample
 
 SEED, ITEMS, RESULTS, COLLECTION, BASE, REPLICATES, LIKING = 7801, 320, 20, 320, 100, 200, 0.35
 INDICES = ("pearson", "average_precision", "normalised_rank", "same_query")

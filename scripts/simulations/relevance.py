@@ -25,14 +25,14 @@ from scipy import special, stats
 
 from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.scoring.context import ScoringContext
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.calibration.averaging import make_judgments
 from relstudy.calibration.methods.linear import mean
 from relstudy.calibration.panel import Panel
 from relstudy.common.runtime.console import print_table, progress
 from relstudy.common.sampling.design_reach import reach_of
-from relstudy.common.sampling.draws import inclusion_probabilities, rank_share, systematic_sample
+from relstudy.common.sampling.probability_draws import inclusion_probabilities, rank_share, systematic_sample
 
 ITEMS, QUERIES, RESULTS, RATERS, BASE, NOISE = 320, 100, 20, 12, 60, 0.5
 REPLICATES = 200

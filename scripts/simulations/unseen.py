@@ -38,13 +38,13 @@ from scipy import special
 import relstudy as rs
 from relstudy.analysis.planning.options import Assumptions, PlanOptions
 from relstudy.analysis.planning.power import plan_study
+from relstudy.analysis.planning.simulated_worlds import Collection, Drawing, People, World
 from relstudy.analysis.planning.sources import assumed_studies
-from relstudy.analysis.planning.worlds import Collection, Drawing, People, World
 from relstudy.calibration.methods.bradley_terry import Couples, fit_preferences
 from relstudy.calibration.methods.rasch import rasch
 from relstudy.calibration.panel import Panel
 from relstudy.common.runtime.console import print_table, progress
-from relstudy.common.sampling.draws import inclusion_probabilities, rank_share
+from relstudy.common.sampling.probability_draws import inclusion_probabilities, rank_share
 from relstudy.mapping.changepoint.mapping import BayesMapping
 from relstudy.mapping.methods import make_mapping
 from scripts import sampled_measures

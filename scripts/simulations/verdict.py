@@ -41,12 +41,12 @@ from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.resampling.best_set import PairedStatistics, ranks_of
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import Draws, LeftOut, whole_queries
-from relstudy.analysis.resampling.families import holm
+from relstudy.analysis.resampling.multiplicity import holm
 from relstudy.analysis.resampling.spread import LEAST_FREEDOM
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.comparison import compare
 from relstudy.analysis.scoring.context import ScoringContext
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 from relstudy.calibration.tables.judgments import Judgments

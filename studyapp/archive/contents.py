@@ -258,7 +258,7 @@ def _comparison(files: Mapping[str, bytes], options: ScoringOptions) -> tuple[di
     from relstudy.analysis.pipeline import score_tables as scored
     from relstudy.calibration.tables.study_tables import read_study_tables
     from relstudy.mapping.fitted import read_mappings
-    from relstudy.mapping.scores.table import read_scores
+    from relstudy.mapping.scores.score_files import read_scores
 
     if "judgments.csv" not in files:
         raise RelstudyError("there are no judgments yet (`relstudy calibrate` writes them)")

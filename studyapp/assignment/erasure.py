@@ -19,8 +19,8 @@ from relstudy.studyapp.assignment.exclusion import give_back
 from relstudy.studyapp.assignment.versions import read_state
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import PLATFORM_RULES
-from relstudy.studyapp.database.erasure import finish_deletions, mark_deletion
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
+from relstudy.studyapp.database.secure_delete import finish_deletions, mark_deletion
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import assignments, events, raters, ratings
 from relstudy.studyapp.database.tombstones import (

@@ -29,7 +29,7 @@ from relstudy.studyapp.assignment.versions import (
     read_item_rows,
     read_study,
 )
-from relstudy.studyapp.collection.displayed import DisplayedItems
+from relstudy.studyapp.collection.displayed_items import DisplayedItems
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block

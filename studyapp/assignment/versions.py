@@ -14,7 +14,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from relstudy.studyapp.assignment.catalogue import Catalogue
-from relstudy.studyapp.collection.displayed import DisplayedItems
+from relstudy.studyapp.collection.displayed_items import DisplayedItems
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.prepared import Prepared
 from relstudy.studyapp.database.settings import delete_setting, read_setting, write_setting

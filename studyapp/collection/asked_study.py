@@ -16,7 +16,7 @@ import pandas as pd
 from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import file_names, together, write_text
-from relstudy.common.sampling.draws import base_block
+from relstudy.common.sampling.probability_draws import base_block
 from relstudy.common.tables.formats.table_files import read_table, write_table
 from relstudy.common.tables.meaning.pairs_table import COLUMNS, OTHER, read_pairs
 from relstudy.common.tables.meaning.study_folder import ANSWERS

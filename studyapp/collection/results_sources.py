@@ -21,7 +21,7 @@ from relstudy.common.tables.formats.file_kind import file_kind
 from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.logged_cells import without_lists
 from relstudy.common.tables.meaning.results_columns import known_columns, model_columns
-from relstudy.mapping.scores.table import read_scores
+from relstudy.mapping.scores.score_files import read_scores
 from relstudy.studyapp.collection.kinds import shown_kind
 from relstudy.studyapp.collection.search_responses import responses
 

@@ -21,7 +21,7 @@ from relstudy.common.runtime.wording import count_of, listed
 from relstudy.common.tables.meaning.logged_cells import read_cells
 from relstudy.common.tables.meaning.results_columns import ROLES, known_columns, model_columns
 from relstudy.common.tables.meaning.summary_rows import is_total
-from relstudy.studyapp.collection.fetched import fetch_pictures
+from relstudy.studyapp.collection.fetched_pictures import fetch_pictures
 from relstudy.studyapp.collection.results_sources import Source, read_sources
 
 LONGEST = 100_000

@@ -41,7 +41,7 @@ from relstudy.studyapp.database.feed import tell
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.audit_log import record_command
 from relstudy.studyapp.monitoring.export import ratings_in_parts
-from relstudy.studyapp.monitoring.kept_answer import ANSWER, KeptAnswer, computing, page_of, results_of
+from relstudy.studyapp.monitoring.saved_answer import ANSWER, KeptAnswer, computing, page_of, results_of
 from relstudy.studyapp.monitoring.status import seconds_per_rating
 from relstudy.studyapp.sampling.judge_round import draw_judge_round
 from relstudy.studyapp.sampling.next_round import FEWEST_JUDGED

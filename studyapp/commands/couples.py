@@ -28,7 +28,7 @@ def couples(folder: Path, options: CouplesOptions, as_json: bool) -> None:
     """
     from relstudy.common.runtime.console import print_json, progress, say
     from relstudy.common.runtime.wording import count_of
-    from relstudy.studyapp.collection.large import open_collection
+    from relstudy.studyapp.collection.large_collection import open_collection
     from relstudy.studyapp.collection.lists import LISTS
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.sampling.couples import add_couples, draw

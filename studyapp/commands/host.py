@@ -40,7 +40,7 @@ def host(folders: tuple[Path, ...], server: ServerOptions, options: HostOptions)
       relstudy admin host studies --set-up
       touch studies/colours/stopped
     """
-    from relstudy.studyapp.web.admin.further import SetUp
+    from relstudy.studyapp.web.admin.further_studies import SetUp
     from relstudy.studyapp.web.host import run_host
 
     set_up = None

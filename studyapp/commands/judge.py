@@ -397,8 +397,8 @@ def _prepare(folder: Path, options: JudgeOptions) -> _Run:
     from relstudy.studyapp.config.study import Study
     from relstudy.studyapp.judging.answers import AnswerForm
     from relstudy.studyapp.judging.asking import Interview
-    from relstudy.studyapp.judging.best_share import share_for
     from relstudy.studyapp.judging.client import ChatClient
+    from relstudy.studyapp.judging.judge_budget import share_for
     from relstudy.studyapp.judging.pairs import by_side, couples_to_judge, drawn_share, pairs_to_judge
     from relstudy.studyapp.judging.prompt import (
         NAMED,

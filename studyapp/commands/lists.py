@@ -166,7 +166,7 @@ def ranked_lists(folder: Path, query_id: str, top: int) -> dict[str, list[Ranked
     """
     from relstudy.calibration.tables.judgments import read_judgments
     from relstudy.mapping.fitted import read_mappings
-    from relstudy.mapping.scores.table import read_scores
+    from relstudy.mapping.scores.score_files import read_scores
 
     judged: dict[str, float] = {}
     if (folder / JUDGMENTS).is_file():

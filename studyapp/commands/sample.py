@@ -264,8 +264,8 @@ def write(folder: Path, drawn: Sample | Extended, *, keep_old: bool = False) -> 
     With `keep_old`, the study as it was is kept first; where, is what is returned.
     """
     from relstudy.studyapp.assignment.redrawn_study import keep_earlier_draw, serve_new_draw
-    from relstudy.studyapp.collection.copied import copy_items, items_needed
-    from relstudy.studyapp.collection.large import LargeCollection
+    from relstudy.studyapp.collection.copied_items import copy_items, items_needed
+    from relstudy.studyapp.collection.large_collection import LargeCollection
     from relstudy.studyapp.collection.lists import LISTS
     from relstudy.studyapp.sampling.couples import with_couples_of
     from relstudy.studyapp.sampling.further_pairs import Extended

@@ -35,7 +35,7 @@ def start(folder: Path, server: ServerOptions, options: StartOptions) -> None:
       relstudy start
       relstudy start studies --no-browser --port 8080
     """
-    from relstudy.studyapp.web.admin.further import SetUp
+    from relstudy.studyapp.web.admin.further_studies import SetUp
     from relstudy.studyapp.web.host import run_host
 
     folder.mkdir(parents=True, exist_ok=True)

@@ -13,7 +13,7 @@ from relstudy.common.options.command_options import taking
 from relstudy.common.options.declaration import CommandOptions, option
 from relstudy.common.runtime.console import print_table
 from relstudy.common.runtime.wording import count_of, listed, moment, number, percent, quoted
-from relstudy.common.tables.meaning.ratings_columns import LEAST_SECONDS
+from relstudy.common.tables.meaning.pair_assignment import LEAST_SECONDS
 
 if TYPE_CHECKING:
     from relstudy.studyapp.assignment.slots import Lease
@@ -67,7 +67,7 @@ def status(folder: Path, options: StatusOptions, as_json: bool) -> None:
     from relstudy.studyapp.assignment.unused_pairs import unused_pairs_sentences
     from relstudy.studyapp.assignment.versions import write_state
     from relstudy.studyapp.commands.opening import open_ratings
-    from relstudy.studyapp.database.erasure import unfinished_deletions
+    from relstudy.studyapp.database.secure_delete import unfinished_deletions
     from relstudy.studyapp.monitoring.audit_log import record_command
     from relstudy.studyapp.monitoring.status import study_status
 

@@ -105,7 +105,7 @@ def _fitted(name: str, folder: Path, shown: Collection) -> BuiltInSource:
     """
     from relstudy.common.runtime.errors import RelstudyError
     from relstudy.common.tables.meaning.study_folder import ITEMS
-    from relstudy.studyapp.collection.large import open_collection
+    from relstudy.studyapp.collection.large_collection import open_collection
     from relstudy.studyapp.sampling.sources import BuiltInSource
     from relstudy.studyapp.systems import fit, make
 

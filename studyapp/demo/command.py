@@ -15,7 +15,7 @@ from relstudy.common.runtime.wording import quoted, span
 
 if TYPE_CHECKING:
     from relstudy.studyapp.demo.pipeline import Outcome
-    from relstudy.studyapp.demo.recovered import Recovered
+    from relstudy.studyapp.demo.recovery import Recovered
     from relstudy.studyapp.demo.sizes import Size
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.compiling import compiling_meanwhile
+from relstudy.analysis.precompile import compiling_meanwhile
 from relstudy.common.runtime.console import progress
 from relstudy.common.runtime.files import write_json, write_text
 from relstudy.common.runtime.wording import percent
@@ -26,7 +26,7 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.demo.folder import claim, write_study
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters, with_careless
 from relstudy.studyapp.demo.rating import rate
-from relstudy.studyapp.demo.recovered import (
+from relstudy.studyapp.demo.recovery import (
     Census,
     Recovered,
     census,

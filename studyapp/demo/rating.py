@@ -16,7 +16,7 @@ from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import quoted
 from relstudy.common.tables.meaning.pairs_table import read_pairs
 from relstudy.studyapp.assignment.invitations import invite
-from relstudy.studyapp.collection.displayed import item_key
+from relstudy.studyapp.collection.displayed_items import item_key
 from relstudy.studyapp.collection.lists import read_lists
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study

@@ -20,9 +20,9 @@ from relstudy.common.runtime.wording import percent
 from relstudy.common.tables.formats.table_files import write_table
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.pairs_table import read_pairs
-from relstudy.mapping.scores.table import read_score_files
+from relstudy.mapping.scores.score_files import read_score_files
 from relstudy.studyapp.demo.panel import HIGH, LOW
-from relstudy.studyapp.demo.recovered import Census, Recovered, recovered_table
+from relstudy.studyapp.demo.recovery import Census, Recovered, recovered_table
 from relstudy.studyapp.demo.show import Stages, run_command
 from relstudy.studyapp.example_pictures.collection import DemoCollection
 

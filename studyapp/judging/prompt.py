@@ -12,7 +12,7 @@ from typing import Any
 from relstudy.common.charts.pictures import data_address
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.meaning.scales import Scale, show_value
-from relstudy.studyapp.collection.displayed import card_fields
+from relstudy.studyapp.collection.displayed_items import card_fields
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.collection.kinds import PLAYED, image_type
 from relstudy.studyapp.config.study import Study

@@ -12,7 +12,7 @@ import pandas as pd
 from relstudy.analysis.judges.several import mean_of_judges
 from relstudy.analysis.judges.study import judge_file
 from relstudy.analysis.judges.table import COLUMNS, NOT_ASKED, check_judge, judge_rows, read_judge
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.calibration.preferences import read_preferences
 from relstudy.calibration.tables.study_tables import read_study_tables
 from relstudy.common.runtime.errors import RelstudyError
@@ -22,7 +22,7 @@ from relstudy.common.tables.formats.file_kind import file_kind
 from relstudy.common.tables.formats.table_files import read_table, write_table
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.study_folder import table_in
-from relstudy.mapping.scores.table import read_scores
+from relstudy.mapping.scores.score_files import read_scores
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.judging.answer_log import AnswerLog
 from relstudy.studyapp.judging.asking import Question, answered_by

@@ -17,7 +17,7 @@ from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of, listed, quoted
 from relstudy.studyapp.assignment.erasure import complete_withdrawals, retention_notes
 from relstudy.studyapp.assignment.synchronisation import change_study, require_own
-from relstudy.studyapp.collection.displayed import DisplayedItems
+from relstudy.studyapp.collection.displayed_items import DisplayedItems
 from relstudy.studyapp.collection.kinds import PLAYED
 from relstudy.studyapp.config.accounts import read_accounts
 from relstudy.studyapp.config.study import Study

@@ -22,8 +22,8 @@ from relstudy.common.sampling.design_reach import REACH
 from relstudy.common.sampling.response_rates import DRAWN, Response, response_of
 from relstudy.common.tables.formats.table_files import release_unused
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.pair_assignment import HandOut
 from relstudy.common.tables.meaning.pairs_table import OTHER, read_pairs
-from relstudy.common.tables.meaning.ratings_columns import HandOut
 from relstudy.common.tables.meaning.scales import SCALE_COLUMNS
 from relstudy.studyapp.assignment.answers import Further, select_ratings
 from relstudy.studyapp.assignment.catalogue import PairRow

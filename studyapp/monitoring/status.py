@@ -14,7 +14,7 @@ import numpy as np
 import sqlalchemy as sa
 
 from relstudy.calibration.reliability.scale_use import response_shares, uniformity_error
-from relstudy.common.tables.meaning.ratings_columns import LEAST_SECONDS
+from relstudy.common.tables.meaning.pair_assignment import LEAST_SECONDS
 from relstudy.common.tables.meaning.scales import Scale
 from relstudy.studyapp.assignment.answers import select_ratings
 from relstudy.studyapp.assignment.catalogue import BlockSize, read_block_sizes

@@ -19,11 +19,11 @@ from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of
 from relstudy.studyapp.assignment.enrolment import read_raters
 from relstudy.studyapp.assignment.erasure import complete_withdrawals, forgotten_hashes
-from relstudy.studyapp.database.erasure import finish_deletions, unfinished_deletions
+from relstudy.studyapp.database.secure_delete import finish_deletions, unfinished_deletions
 from relstudy.studyapp.database.settings import read_setting, write_setting
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tombstones import FILE, FORGOTTEN, UNNAMED, buried, hash_of
-from relstudy.studyapp.monitoring.unpacked import CannotBeReadError, Content, contents_of
+from relstudy.studyapp.monitoring.unpacked_bytes import CannotBeReadError, Content, contents_of
 
 _KEY = "traces"
 _CODE = re.compile(rb"\bR[0-9A-Z]{7}\b")  # a rater's code in a table

@@ -15,12 +15,12 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.sampling.draws import inclusion_probabilities, rank_share, systematic_sample
+from relstudy.common.sampling.probability_draws import inclusion_probabilities, rank_share, systematic_sample
 from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.pairs_table import OTHER, SOURCE_SEPARATOR, read_pairs, write_pairs
-from relstudy.studyapp.collection.copied import copy_items, items_needed
+from relstudy.studyapp.collection.copied_items import copy_items, items_needed
 from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.collection.large import LargeCollection
+from relstudy.studyapp.collection.large_collection import LargeCollection
 from relstudy.studyapp.collection.lists import RankedList, read_lists, write_lists
 from relstudy.studyapp.sampling.options import CouplesOptions
 from relstudy.studyapp.sampling.population import Eligible, ScoredItems, TieKeys, pool, tie_order

@@ -14,10 +14,10 @@ from relstudy.common.options.option_wording import option
 from relstudy.common.results.serialization import NOT_KEPT
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.sampling.design_reach import REACH
-from relstudy.common.sampling.draws import base_block, base_queries, simple_random_sample
+from relstudy.common.sampling.probability_draws import base_block, base_queries, simple_random_sample
 from relstudy.common.tables.meaning.pairs_table import COLUMNS, INSIDE, PAGE, ROUND
 from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.collection.large import LargeCollection, open_collection
+from relstudy.studyapp.collection.large_collection import LargeCollection, open_collection
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.sampling.forecast import Forecast, forecast
 from relstudy.studyapp.sampling.options import AssumptionOptions, SampleOptions

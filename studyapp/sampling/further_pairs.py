@@ -14,7 +14,7 @@ from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of
 from relstudy.common.tables.meaning.pairs_table import PAGE, read_pairs, round_column
 from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.collection.large import open_collection
+from relstudy.studyapp.collection.large_collection import open_collection
 from relstudy.studyapp.sampling.first_round import number_pairs, one_table, pool_table
 from relstudy.studyapp.sampling.population import Eligible
 from relstudy.studyapp.sampling.query_draw import draw_results

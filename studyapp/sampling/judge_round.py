@@ -13,9 +13,9 @@ import pandas as pd
 from relstudy.analysis.judges.allocation import aims, expected_square, sizes
 from relstudy.analysis.judges.estimator import Assisted, assist
 from relstudy.analysis.judges.indices import check_weighting, terms_of, transform_of
+from relstudy.analysis.judges.judged_by_both import Universe, context_for
 from relstudy.analysis.judges.study import JudgedStudy, judged_study, read_human_study
 from relstudy.analysis.judges.table import read_judge
-from relstudy.analysis.judges.universe import Universe, context_for
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.collection.items import Item

@@ -13,7 +13,7 @@ from relstudy.calibration.reliability.scale_use import uniformity_table
 from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.sampling.draws import simple_random_sample
+from relstudy.common.sampling.probability_draws import simple_random_sample
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.mapping.fitted import FittedMapping, read_mappings
 from relstudy.studyapp.collection.items import Item

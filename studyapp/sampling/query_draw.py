@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from relstudy.common.sampling.draws import probability_strata, sparse_systematic_sample, systematic_sample
+from relstudy.common.sampling.probability_draws import probability_strata, sparse_systematic_sample, systematic_sample
 from relstudy.common.tables.meaning.pairs_table import INSIDE, OUTSIDE, PAGE, RANDOM, SOURCE_SEPARATOR
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.sampling.population import Population

@@ -9,7 +9,7 @@ import pandas as pd
 
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.meaning.pairs_table import OTHER, PAGE, read_pairs
-from relstudy.studyapp.collection.displayed import DisplayedItems
+from relstudy.studyapp.collection.displayed_items import DisplayedItems
 from relstudy.studyapp.collection.kinds import paradigm_of
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import KnownPair

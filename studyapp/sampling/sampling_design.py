@@ -15,7 +15,7 @@ import numpy as np
 
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import read_json, write_json
-from relstudy.common.sampling.draws import inclusion_probabilities, rank_share
+from relstudy.common.sampling.probability_draws import inclusion_probabilities, rank_share
 from relstudy.common.tables.meaning.pairs_table import RANDOM
 from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.sampling.population import (

@@ -127,7 +127,7 @@ class ScoreTableWriter:
         RelstudyError
             when a table that somebody else made stands there; then nothing is written
         """
-        from relstudy.mapping.scores.table import write_scores
+        from relstudy.mapping.scores.score_files import write_scores
 
         files = {name: [folder / "scores" / f"{name}{ending}" for ending in ENDINGS] for name in systems}
         require_computed(path for pair in files.values() for path in pair)

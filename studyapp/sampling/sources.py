@@ -18,7 +18,7 @@ from relstudy.common.tables.meaning.pairs_table import NO_SYSTEM, SOURCE_SEPARAT
 from relstudy.common.tables.meaning.study_folder import score_files
 from relstudy.mapping.scores.score_table import ScoreTable
 from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.collection.large import LargeCollection
+from relstudy.studyapp.collection.large_collection import LargeCollection
 from relstudy.studyapp.sampling.population import ScoredItems
 from relstudy.studyapp.sampling.saved_scores import is_computed
 from relstudy.studyapp.systems import SYSTEMS, fit
@@ -80,7 +80,7 @@ class BuiltInSource:
 
 def table_sources(path: Path, collection: Collection) -> list[TableSource]:
     """The systems of a score table or TREC run; pairs outside the collection are refused by name."""
-    from relstudy.mapping.scores.table import read_scores
+    from relstudy.mapping.scores.score_files import read_scores
 
     stamp = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     return sources_of(read_scores(path), collection, stamp, str(path))

@@ -20,7 +20,7 @@ from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import write_json
 from relstudy.common.tables.formats.table_files import write_table
 from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.collection.large import LargeCollection
+from relstudy.studyapp.collection.large_collection import LargeCollection
 from relstudy.studyapp.systems.base import Progress, extra, index_folder, silent
 
 WORTH_KEEPING = 10_000

@@ -19,7 +19,7 @@ from relstudy.studyapp.assignment.versions import read_state
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.monitoring.kept_answer import KeptAnswer, begin, is_computing
+from relstudy.studyapp.monitoring.saved_answer import KeptAnswer, begin, is_computing
 from relstudy.studyapp.monitoring.status import Status, may_have_ratings, study_status
 
 LOOK = 60.0

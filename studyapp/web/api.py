@@ -21,15 +21,15 @@ from relstudy.studyapp.config.accounts import Account, account_of_token
 from relstudy.studyapp.database.feed import NoCursorError
 from relstudy.studyapp.monitoring.changes import changes_after
 from relstudy.studyapp.monitoring.export import ratings_in_parts
-from relstudy.studyapp.monitoring.kept_answer import KeptAnswer
+from relstudy.studyapp.monitoring.saved_answer import KeptAnswer
 from relstudy.studyapp.monitoring.status import study_status
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.admin.figures import ASK_AGAIN, are_few, forget_figures, kept_figures
 from relstudy.studyapp.web.admin.invite import MOST_LINKS, public_address
 from relstudy.studyapp.web.admin.researchers import View, note, who_asks
-from relstudy.studyapp.web.large import one_at_a_time, send_written
 from relstudy.studyapp.web.rendering import headers_of
 from relstudy.studyapp.web.site import current_site
+from relstudy.studyapp.web.slow_answers import one_at_a_time, send_written
 
 blueprint = Blueprint("api", __name__, url_prefix="/api")
 

@@ -20,19 +20,19 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.attempts import Limit
 from relstudy.studyapp.database.errors import DATABASE_ERRORS, classify_error
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.web import api, large, pictures, preview
+from relstudy.studyapp.web import api, pictures, preview, slow_answers
 from relstudy.studyapp.web.admin import (
     access,
     answer,
     audit,
     export,
-    further,
+    further_studies,
     invite,
-    leases,
+    open_pages,
     overview,
     raters_page,
     researchers,
-    sso,
+    sign_on_pages,
     study_page,
 )
 from relstudy.studyapp.web.assets import serve_assets
@@ -40,7 +40,7 @@ from relstudy.studyapp.web.log import StudyFlask, log, log_event, log_requests
 from relstudy.studyapp.web.rater import ending, entry, practice, rating, screening, withdrawal
 from relstudy.studyapp.web.rendering import headers_of, prepare_templates, refusal_page, show
 from relstudy.studyapp.web.security import Sessions, Signer, add_headers
-from relstudy.studyapp.web.sign_on import sign_on_of
+from relstudy.studyapp.web.single_sign_on import sign_on_of
 from relstudy.studyapp.web.site import Site, current_site
 from relstudy.studyapp.web.views import MessagePage
 
@@ -55,9 +55,9 @@ REASONS = {
     "parameter": "error.parameter",
     "form": "refused.form",
     "session": "refused.session",
-    large.BUSY: "error.making",
-    large.SENDING: "error.sending",
-    large.SENDING_ALL: "error.sending.all",
+    slow_answers.BUSY: "error.making",
+    slow_answers.SENDING: "error.sending",
+    slow_answers.SENDING_ALL: "error.sending.all",
 }
 REASONS_BY_STATUS = {
     400: "refused.form",
@@ -76,7 +76,7 @@ class HostAccess:
 
     folder: Path
     store: Store
-    set_up: further.SetUp | None = None
+    set_up: further_studies.SetUp | None = None
 
 
 def create_app(
@@ -137,7 +137,7 @@ def create_app(
     )
     for module in (
         *(entry, screening, rating, practice, ending, withdrawal, pictures, preview, load(PROLIFIC)),
-        *(access, sso, study_page, overview, answer, raters_page, leases, invite, export, audit, api),
+        *(access, sign_on_pages, study_page, overview, answer, raters_page, open_pages, invite, export, audit, api),
     ):
         app.register_blueprint(module.blueprint)
     if host is not None and host.set_up is not None:
@@ -145,7 +145,7 @@ def create_app(
     app.session_interface = Sessions()
     prepare_templates(app.jinja_env)
     app.jinja_env.globals.update(
-        may=researchers.may, researcher=researchers.current_account, may_set_up=further.may_set_up
+        may=researchers.may, researcher=researchers.current_account, may_set_up=further_studies.may_set_up
     )
     for address in ("/health", "/health/ready"):
         app.add_url_rule(address, address[1:].replace("/", "_"), _health)

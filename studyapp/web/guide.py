@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from relstudy.common.tables.formats.table_files import read_table
-from relstudy.mapping.scores.table import read_scores
+from relstudy.mapping.scores.score_files import read_scores
 
 OFFERED = 10
 """Pairs that are offered."""

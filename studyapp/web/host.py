@@ -17,10 +17,10 @@ from werkzeug.exceptions import HTTPException
 from relstudy.common.runtime.console import say
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.config.texts import Texts
-from relstudy.studyapp.web.admin.further import SetUp
+from relstudy.studyapp.web.admin.further_studies import SetUp
 from relstudy.studyapp.web.assets import serve_assets
+from relstudy.studyapp.web.connections import announce, listen, make_worker, shown_address
 from relstudy.studyapp.web.hosted import NAME, RESERVED, TRY_AGAIN, HostedStudies
-from relstudy.studyapp.web.listening import announce, listen, make_worker, shown_address
 from relstudy.studyapp.web.log import StudyFlask, log_requests
 from relstudy.studyapp.web.mount import WsgiApp, at, mounted, path_of
 from relstudy.studyapp.web.options import ServerOptions

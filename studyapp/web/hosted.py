@@ -27,11 +27,11 @@ from relstudy.studyapp.database.serving_lock import hold_as_server, one_prepares
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.traces import go_on_deleting
 from relstudy.studyapp.web.admin.access import make_setup_link
-from relstudy.studyapp.web.admin.further import SetUp
+from relstudy.studyapp.web.admin.further_studies import SetUp
 from relstudy.studyapp.web.answering import PlannedLooks
 from relstudy.studyapp.web.app import HostAccess, create_app
 from relstudy.studyapp.web.notifier import Notifier, notifier_of
-from relstudy.studyapp.web.sign_on import require_proxy
+from relstudy.studyapp.web.single_sign_on import require_proxy
 from relstudy.studyapp.web.starting import DELETE_AGAIN, note_address, take_over
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,62}")

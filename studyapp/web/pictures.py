@@ -9,12 +9,12 @@ from flask import Blueprint, Response, abort, request
 from flask.typing import ResponseReturnValue
 
 from relstudy.studyapp.collection import kinds
-from relstudy.studyapp.collection.displayed import DisplayedItem
+from relstudy.studyapp.collection.displayed_items import DisplayedItem
 from relstudy.studyapp.web import session
 from relstudy.studyapp.web.admin.researchers import may_preview
-from relstudy.studyapp.web.large import send_whole
 from relstudy.studyapp.web.log import log_event
 from relstudy.studyapp.web.site import current_site
+from relstudy.studyapp.web.slow_answers import send_whole
 
 blueprint = Blueprint("pictures", __name__)
 

@@ -20,7 +20,7 @@ from werkzeug.exceptions import HTTPException
 from relstudy.common.runtime.wording import moment, thousands
 from relstudy.common.tables.meaning.scales import Scale, show_value
 from relstudy.studyapp.assignment.enrolment import Rater
-from relstudy.studyapp.collection.displayed import CardField, DisplayedItem
+from relstudy.studyapp.collection.displayed_items import CardField, DisplayedItem
 from relstudy.studyapp.collection.markup import mark_spans, mark_words
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.web import session

@@ -21,12 +21,12 @@ from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web.admin.access import make_setup_link
 from relstudy.studyapp.web.answering import PlannedLooks
 from relstudy.studyapp.web.app import create_app
-from relstudy.studyapp.web.listening import announce, listen, make_worker, shown_address
+from relstudy.studyapp.web.connections import announce, listen, make_worker, shown_address
 from relstudy.studyapp.web.mount import mounted, path_of
 from relstudy.studyapp.web.notifier import notifier_of
 from relstudy.studyapp.web.options import ServerOptions
 from relstudy.studyapp.web.processes import run_workers, work_apart
-from relstudy.studyapp.web.sign_on import require_proxy
+from relstudy.studyapp.web.single_sign_on import require_proxy
 from relstudy.studyapp.web.starting import end_deleting, keep_deleting, note_address, take_over
 
 

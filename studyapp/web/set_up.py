@@ -30,7 +30,7 @@ from relstudy.studyapp.config.accounts import read_accounts
 from relstudy.studyapp.monitoring.checkup import check_study
 from relstudy.studyapp.systems import SYSTEMS
 from relstudy.studyapp.web.admin.access import make_setup_link
-from relstudy.studyapp.web.admin.further import EXTENSION, SetUp
+from relstudy.studyapp.web.admin.further_studies import EXTENSION, SetUp
 from relstudy.studyapp.web.draft import (
     OFFERED,
     SCALES,

@@ -25,7 +25,7 @@ from relstudy.studyapp.assignment.versions import (
     shown_state,
     write_state,
 )
-from relstudy.studyapp.collection.displayed import DisplayedItems
+from relstudy.studyapp.collection.displayed_items import DisplayedItems
 from relstudy.studyapp.config.language import Language
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.config.study_parts import Block
@@ -33,7 +33,7 @@ from relstudy.studyapp.config.texts import Texts
 from relstudy.studyapp.database.attempts import Limit
 from relstudy.studyapp.database.store import Store, Transaction
 from relstudy.studyapp.web.security import Signer
-from relstudy.studyapp.web.sign_on import SignOn
+from relstudy.studyapp.web.single_sign_on import SignOn
 from relstudy.studyapp.web.version_templates import templates_of
 
 LANGUAGE = "language"

@@ -18,8 +18,8 @@ from relstudy.studyapp.assignment.unused_pairs import stored_unused_pairs, unuse
 from relstudy.studyapp.assignment.versions import write_address
 from relstudy.studyapp.config.accounts import read_accounts
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.erasure import finish_deletions
 from relstudy.studyapp.database.errors import DATABASE_ERRORS
+from relstudy.studyapp.database.secure_delete import finish_deletions
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.traces import go_on_deleting
 

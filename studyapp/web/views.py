@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from relstudy.studyapp.collection.displayed import CardField
+from relstudy.studyapp.collection.displayed_items import CardField
 from relstudy.studyapp.config.study_parts import BETWEEN
 
 

@@ -22,7 +22,7 @@ FROM_PYTHON = ("analysis", "calibration", "mapping", "relstudy/common", "relstud
 """Folders whose sentences a function of relstudy may say."""
 OF_COMMANDS = {
     "relstudy/common/options/option_wording.py": "makes the words of both",
-    "mapping/scores/directions.py": "the texts of --direction are of commands alone",
+    "mapping/scores/stated_directions.py": "the texts of --direction are of commands alone",
     "analysis/report": "a page, which a command wrote",
     "relstudy/common/tables/formats/overwriting.py": "declares the option of commands",
     "analysis/inspection": "says the command to run next",

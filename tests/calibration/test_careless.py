@@ -11,10 +11,10 @@ import pytest
 
 from relstudy.calibration.averaging import make_judgments
 from relstudy.calibration.methods.linear import none
-from relstudy.calibration.noise import RaterNoise
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.pipeline import calibrate, notes_on
+from relstudy.calibration.rater_noise import RaterNoise
 from relstudy.calibration.rater_profiles import chance_of_care
 from relstudy.calibration.tables.pair_ratings import PairRatings
 from relstudy.calibration.tables.ratings import Ratings, check_ratings

@@ -21,7 +21,7 @@ from relstudy.calibration.simulation import SimulatedPanel, simulate_panel
 from relstudy.calibration.tables.ratings import check_ratings
 from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
-from relstudy.common.tables.meaning.ratings_columns import HandOut
+from relstudy.common.tables.meaning.pair_assignment import HandOut
 from tests.commands import relstudy
 from tests.places import ROOT
 

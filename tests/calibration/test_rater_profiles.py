@@ -16,7 +16,7 @@ from relstudy.calibration.randomisation_test import Balance, balance, permutatio
 from relstudy.calibration.rater_profiles import agreement_with_others, rater_profiles
 from relstudy.calibration.simulation import simulate_panel
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.tables.meaning.ratings_columns import HandOut
+from relstudy.common.tables.meaning.pair_assignment import HandOut
 
 
 def odd_panel() -> tuple[Panel, np.ndarray]:

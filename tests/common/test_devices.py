@@ -14,7 +14,7 @@ from relstudy.common.runtime.files import read_json, read_toml
 from relstudy.common.tables.formats.array_files import load_array, text_lines
 from relstudy.common.tables.formats.json_files import read_records
 from relstudy.common.tables.formats.table_files import read_table
-from relstudy.mapping.scores.table import read_scores
+from relstudy.mapping.scores.score_files import read_scores
 
 
 @pytest.mark.parametrize(

@@ -40,7 +40,7 @@ WHY_NOT = {
     "relstudy start": "runs until it is stopped; tests/studyapp/web/test_set_up.py goes through its pages",
     "relstudy admin host": "runs until it is stopped; tests/studyapp/web/test_host.py serves several studies",
     "relstudy admin account studies": "needs a folder of studies; tests/studyapp/web/admin/test_accounts.py has one",
-    "relstudy admin account my-study anna@example.org": "made by sign-on; tests/studyapp/web/admin/test_sso.py",
+    "relstudy admin account my-study anna@example.org": "by sign-on; tests/studyapp/web/admin/test_sign_on_pages.py",
     "relstudy demo": "takes a minute; tests/end_to_end runs it",
     "relstudy hash demo": "takes a minute; tests/analysis/hashing/commands runs it",
     "relstudy hash buckets itq.npz": "the page's first block makes itq.npz; tests/analysis/hashing/commands runs it",

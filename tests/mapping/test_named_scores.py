@@ -8,7 +8,7 @@ import pytest
 
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.meaning.reading import Reading
-from relstudy.mapping.scores.table import read_score_files, read_scores
+from relstudy.mapping.scores.score_files import read_score_files, read_scores
 
 
 @pytest.mark.parametrize("stated", ["qid=query_id,docno=result_id", "query_id=qid,result_id=docno"])

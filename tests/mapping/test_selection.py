@@ -28,7 +28,7 @@ from relstudy.mapping.paper.ogive.mapping import OgiveMapping
 from relstudy.mapping.paper.quadratic import QuadraticMapping
 from relstudy.mapping.query_folds import folds_by_group
 from relstudy.mapping.scored_pairs import FitSettings, ScoredPairs, fit_mapping
-from relstudy.mapping.scores.table import read_scores
+from relstudy.mapping.scores.score_files import read_scores
 from relstudy.mapping.selection import choose, correlation_over_queries, error_over_queries
 
 ESTIMATORS = [

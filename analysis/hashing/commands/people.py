@@ -51,7 +51,7 @@ def scores_command(options: ScoresOptions, as_json: bool) -> None:
     """
     from relstudy.analysis.hashing.people.scores import graded_ndcg, hamming_scores
     from relstudy.calibration.tables.judgments import read_judgments
-    from relstudy.mapping.scores.table import write_scores
+    from relstudy.mapping.scores.score_files import write_scores
 
     system, k, output = options.system, options.k, options.output
     codes = (options.codes, options.ids, options.database, options.database_ids)

@@ -49,7 +49,7 @@ def data_command(name: str, source: str, options: DataOptions, as_json: bool) ->
       relstudy hash data nus-wide NUS-WIDE/ -o nus
       relstudy hash data vectors mine.fvecs --unit-length -o mine
     """
-    from relstudy.analysis.hashing.datasets.published import TABLE_3_1
+    from relstudy.analysis.hashing.datasets.dataset_arrays import TABLE_3_1
     from relstudy.analysis.hashing.datasets.readers import DESCRIPTORS, READERS, UNIT_LENGTH
     from relstudy.analysis.hashing.truth.relevance import save_truth
 
@@ -87,7 +87,7 @@ def write_rows(array: np.ndarray, path: Path, unit: bool) -> None:
     """Write an array whole or not at all, block by block, its rows scaled to length one where asked."""
     import numpy as np
 
-    from relstudy.analysis.hashing.datasets.published import unit_length
+    from relstudy.analysis.hashing.datasets.dataset_arrays import unit_length
     from relstudy.common.runtime.files import replacing
     from relstudy.common.tables.formats.array_files import row_blocks
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from scipy import sparse
 
-from relstudy.analysis.hashing.datasets.published import Published, one_file
+from relstudy.analysis.hashing.datasets.dataset_arrays import Published, one_file
 from relstudy.analysis.hashing.truth.relevance import ListedTruth
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.formats.array_files import load_array, text_lines

@@ -13,7 +13,7 @@ from relstudy.analysis.hashing.people.scores import DescribedItems, left_out, pa
 from relstudy.analysis.indices.registry import AVERAGE_PRECISION, NORMALISED_RANK
 from relstudy.analysis.resampling.bootstrap import query_counts
 from relstudy.analysis.resampling.spread import percentile_interval
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from relstudy.analysis.scoring.run import score_systems

@@ -19,7 +19,7 @@ from relstudy.analysis.hashing.metrics.mean_interval import mean_interval
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth, ListedTruth
 from relstudy.analysis.hashing.truth.vector_truth import epsilon_radius, nearest_neighbours
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.calibration.tables.judgments import Judgments
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.errors import RelstudyError

@@ -15,7 +15,7 @@ from relstudy.analysis.report.layout import Block, Paragraph, Picture
 from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.analysis.report.pictures import Trace
 from relstudy.analysis.report.tables import Cell, Column, Table, shown_number
-from relstudy.analysis.scoring.judged import rank_power_weights
+from relstudy.analysis.scoring.judged_pairs import rank_power_weights
 from relstudy.analysis.scoring.results import SystemScore
 from relstudy.common.results.estimates import Estimate
 

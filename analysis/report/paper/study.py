@@ -14,7 +14,7 @@ from relstudy.analysis.report.inputs import PageTables, panels, with_source_and_
 from relstudy.analysis.report.words import order_of
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.draws import Draws
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.results import ScoreResult, SystemScore
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.tables.ratings import Ratings

@@ -26,7 +26,7 @@ from relstudy.mapping.paper.ogive.spline import (
     spline_functions,
     spline_moments,
 )
-from relstudy.mapping.pooling import Pooled
+from relstudy.mapping.tied_scores import Pooled
 
 STEPS = 100  # births, deaths or moves between two draws
 BURN_IN = 10000

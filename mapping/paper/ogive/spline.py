@@ -20,7 +20,7 @@ import numpy as np
 
 from relstudy.common.runtime.compiled import compiled
 from relstudy.mapping.changepoint.model import ConjugatePrior
-from relstudy.mapping.pooling import Pooled
+from relstudy.mapping.tied_scores import Pooled
 
 CONSTANT, LINEAR, SQUARE, FIRST_CUBE = 0, 1, 2, 3
 

@@ -25,7 +25,7 @@ from relstudy.studyapp.web.admin.researchers import (
     log_out_everywhere,
     signed_on_by,
 )
-from relstudy.studyapp.web.admin.sso import left_page
+from relstudy.studyapp.web.admin.sign_on_pages import left_page
 from relstudy.studyapp.web.rendering import show
 from relstudy.studyapp.web.site import current_site
 from relstudy.studyapp.web.views import PasswordPage

@@ -11,7 +11,7 @@ from flask.typing import ResponseReturnValue
 from markupsafe import Markup
 
 from relstudy.common.runtime.wording import moment, thousands
-from relstudy.studyapp.monitoring.kept_answer import KeptAnswer, is_computing, page_of, results_of
+from relstudy.studyapp.monitoring.saved_answer import KeptAnswer, is_computing, page_of, results_of
 from relstudy.studyapp.web.admin import charts
 from relstudy.studyapp.web.admin.researchers import admin_required, role_required
 from relstudy.studyapp.web.answering import start_computing

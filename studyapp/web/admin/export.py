@@ -14,9 +14,9 @@ from flask.typing import ResponseReturnValue
 from relstudy.common.tables.formats.table_files import write_csv
 from relstudy.studyapp.monitoring.export import people_table, ratings_in_parts
 from relstudy.studyapp.web.admin.researchers import admin_required, role_required, who_asks
-from relstudy.studyapp.web.large import one_at_a_time, send_written
 from relstudy.studyapp.web.rendering import show
 from relstudy.studyapp.web.site import current_site
+from relstudy.studyapp.web.slow_answers import one_at_a_time, send_written
 
 blueprint = Blueprint("admin_export", __name__, url_prefix="/admin")
 

@@ -18,9 +18,9 @@ from relstudy.common.runtime.wording import number, thousands
 from relstudy.studyapp.monitoring.statistics import StudyStatistics, study_statistics
 from relstudy.studyapp.monitoring.status import BlockStatus, Status, may_have_ratings, study_status
 from relstudy.studyapp.web.admin import charts
-from relstudy.studyapp.web.large import is_being_made, one_at_a_time
 from relstudy.studyapp.web.rendering import show
 from relstudy.studyapp.web.site import current_site
+from relstudy.studyapp.web.slow_answers import is_being_made, one_at_a_time
 from relstudy.studyapp.web.views import MessagePage
 
 FRESH = 5.0  # seconds that the figures may be old

@@ -13,7 +13,7 @@ from relstudy.studyapp.assignment.answers import read_answers
 from relstudy.studyapp.assignment.catalogue import PairRow
 from relstudy.studyapp.assignment.enrolment import Rater
 from relstudy.studyapp.assignment.sequence import Assignment, RaterPage, count_answered
-from relstudy.studyapp.collection.displayed import DisplayedItems
+from relstudy.studyapp.collection.displayed_items import DisplayedItems
 from relstudy.studyapp.collection.kinds import PLAYED
 from relstudy.studyapp.collection.markup import words_to_mark
 from relstudy.studyapp.config.study_parts import NOT_SHOWN, Block, was_shown

@@ -14,7 +14,7 @@ import pandas as pd
 import pytest
 from click.testing import Result
 
-from relstudy.analysis.scoring.mapped import map_scores
+from relstudy.analysis.scoring.mapped_scores import map_scores
 from relstudy.mapping.scored_pairs import ScoredPairs, fit_mapping
 from tests.analysis.made import tables
 from tests.commands import relstudy, succeeds

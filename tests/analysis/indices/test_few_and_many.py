@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from relstudy.analysis.indices import correlation, kernels, leave_query_out, pairwise_accuracy, reweighted
-from relstudy.analysis.judges import cuts
+from relstudy.analysis.judges import retrieval_cutoffs
 from relstudy.analysis.resampling.draws import LeftOut
 from relstudy.common.runtime import compiled
 
 WALKS = {
     name: each
-    for module in (kernels, reweighted, pairwise_accuracy, leave_query_out, cuts)
+    for module in (kernels, reweighted, pairwise_accuracy, leave_query_out, retrieval_cutoffs)
     for name, each in vars(module).items()
     if hasattr(each, "machine")
 }

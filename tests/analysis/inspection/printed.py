@@ -12,7 +12,7 @@ from relstudy.calibration.preferences import read_preferences
 from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.tables.meaning.reading import Reading
-from relstudy.mapping.scores.table import read_scores
+from relstudy.mapping.scores.score_files import read_scores
 from relstudy.studyapp.collection.results_table import read_results
 
 KINDS = {

@@ -8,9 +8,9 @@ import pytest
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import Retrieval, thresholds_at
 from relstudy.analysis.judges.allocation import aims, derivative, expected_square, sizes
+from relstudy.analysis.judges.judged_by_both import Universe
 from relstudy.analysis.judges.table import read_judge
-from relstudy.analysis.judges.universe import Universe
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from tests.analysis.judges.made import World
 

@@ -12,13 +12,13 @@ import pytest
 import relstudy as rs
 from relstudy.analysis.judges.allocation import least_errors
 from relstudy.analysis.judges.estimator import Assisted, Terms, assist
+from relstudy.analysis.judges.judged_by_both import Universe
 from relstudy.analysis.judges.run import assist_scores
 from relstudy.analysis.judges.table import read_judge
-from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic
 from relstudy.analysis.resampling.spread import DIFFERENCE, LEAST_FREEDOM
 from relstudy.analysis.scoring.candidate import candidate_of
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from tests.analysis.judges.made import World

@@ -11,10 +11,10 @@ import pytest
 
 from relstudy.analysis.judges.check import JudgeCheck, check_judge_against
 from relstudy.analysis.judges.favouritism import leanings
+from relstudy.analysis.judges.judged_by_both import Universe, context_for
 from relstudy.analysis.judges.table import read_judge
-from relstudy.analysis.judges.universe import Universe, context_for
 from relstudy.analysis.scoring.candidate import candidate_of
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from tests.analysis.judges.made import World

@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from relstudy.analysis.judges.estimator import Assisted
+from relstudy.analysis.judges.judged_by_both import Universe
 from relstudy.analysis.judges.run import assist_scores
 from relstudy.analysis.judges.table import read_judge
-from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.candidate import candidate_of
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 

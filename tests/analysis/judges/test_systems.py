@@ -14,12 +14,12 @@ from scipy.stats import rankdata
 
 import relstudy as rs
 from relstudy.analysis.judges.grades import JudgedSample
+from relstudy.analysis.judges.judged_by_both import Universe, context_for
 from relstudy.analysis.judges.regression import FOLDS, PENALTIES, _fitted, expected_by_features
 from relstudy.analysis.judges.run import AssistedScores, assist_by_systems, assist_scores
 from relstudy.analysis.judges.systems import CannotHelp, systems_judge, universe_of
-from relstudy.analysis.judges.universe import Universe, context_for
 from relstudy.analysis.scoring.candidate import Candidate, candidate_of
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from tests.analysis.judges.made import World

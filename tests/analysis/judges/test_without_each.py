@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from relstudy.analysis.judges.indices import assisted_indices, terms_of
+from relstudy.analysis.judges.judged_by_both import Universe
 from relstudy.analysis.judges.systems import systems_judge
 from relstudy.analysis.judges.table import read_judge
-from relstudy.analysis.judges.universe import Universe
 from relstudy.analysis.scoring.candidate import candidate_of
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from tests.analysis.judges.made import World

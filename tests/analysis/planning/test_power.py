@@ -24,8 +24,8 @@ from relstudy.analysis.planning.power import (
     simulate,
 )
 from relstudy.analysis.planning.route import ScoredStudy
+from relstudy.analysis.planning.simulated_studies import Assumed, Piloted
 from relstudy.analysis.planning.sources import Pilot, assumed_studies, piloted_studies
-from relstudy.analysis.planning.studies import Assumed, Piloted
 from relstudy.analysis.planning.study_design import design_of_study
 from relstudy.analysis.planning.study_plan import PowerPoint
 from relstudy.analysis.planning.workload import Steepness, workload

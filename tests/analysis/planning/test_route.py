@@ -13,8 +13,8 @@ from relstudy.analysis.indices.registry import index_of
 from relstudy.analysis.planning.options import Assumptions, PlanOptions
 from relstudy.analysis.planning.power import plan_study
 from relstudy.analysis.planning.route import ScoredStudy
+from relstudy.analysis.planning.simulated_worlds import Drawing, NormalShape, People, World
 from relstudy.analysis.planning.sources import Pilot, assumed_studies, piloted_studies
-from relstudy.analysis.planning.worlds import Drawing, NormalShape, People, World
 from relstudy.analysis.resampling.bootstrap import REPLICATES
 from relstudy.api.inputs import study_tables_of
 from relstudy.calibration.tables.study_tables import StudyTables

@@ -10,7 +10,7 @@ from relstudy.analysis.report.by_group import groups_section
 from relstudy.analysis.report.layout import Paragraph, Section
 from relstudy.analysis.report.tables import Table
 from relstudy.analysis.scoring.groups import Grouping, Groups, score_by
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_candidates
 from relstudy.analysis.scoring.systems import candidates_of

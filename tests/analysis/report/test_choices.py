@@ -152,8 +152,8 @@ def test_predictions_that_fit_kept_are_not_fitted_again_and_are_the_same(
     def refuse(*_: object, **__: object) -> None:
         raise AssertionError("the folds are fitted again")
 
-    monkeypatch.setattr("relstudy.analysis.scoring.mapped.cross_fit", refuse)
-    monkeypatch.setattr("relstudy.analysis.scoring.mapped.fit_mapping", refuse)
+    monkeypatch.setattr("relstudy.analysis.scoring.mapped_scores.cross_fit", refuse)
+    monkeypatch.setattr("relstudy.analysis.scoring.mapped_scores.fit_mapping", refuse)
     kept = scored(study)
     assert run("report", study, *FEW)["systems"] == kept["systems"]
     for name in ("keywords", "simplicity"):

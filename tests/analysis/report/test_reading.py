@@ -12,7 +12,7 @@ from relstudy.analysis.pipeline import ScoringRun
 from relstudy.analysis.report.best_few import measures
 from relstudy.analysis.report.reading import reading_graded, reading_indices
 from relstudy.analysis.report.rendering import html_of
-from relstudy.analysis.scoring.judged import Weighting
+from relstudy.analysis.scoring.judged_pairs import Weighting
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.results import ScoreResult
 from tests.analysis.report.pages import page_of, run_of

@@ -15,11 +15,11 @@ from relstudy.analysis.indices.correlation import CorrelationBootstrap
 from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.resampling.bootstrap import query_counts
 from relstudy.analysis.resampling.draws import deviations, two_stages, whole_queries
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.sampling.draws import inclusion_probabilities, simple_random_sample, systematic_sample
+from relstudy.common.sampling.probability_draws import inclusion_probabilities, simple_random_sample, systematic_sample
 from tests.analysis.made import tables
 
 FEW = ScoringOptions(replicates=200, measures=("P@5",))
@@ -212,7 +212,7 @@ def test_a_collection_is_refused_where_a_probability_is_missing_or_memory_would_
     with pytest.raises(RelstudyError, match="inclusion_probability unknown"):
         JudgedPairs.of(unknown).draws(50, 0, "collection")
     assert JudgedPairs.of(unknown).population("auto", 50).reason == "inclusion_probability unknown"
-    monkeypatch.setattr("relstudy.analysis.scoring.judged.MOST_CELLS", 300 * 20)
+    monkeypatch.setattr("relstudy.analysis.scoring.judged_pairs.MOST_CELLS", 300 * 20)
     known = JudgedPairs.of(with_fraction(judgments, 0.5))
     assert known.population("auto", 20).finite
     with pytest.raises(RelstudyError, match="300 pairs and 21 replicates need too much memory"):

@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 import relstudy as rs
-from relstudy.analysis.planning.worlds import Drawing, NormalShape, People, Study, World
+from relstudy.analysis.planning.simulated_worlds import Drawing, NormalShape, People, Study, World
 from relstudy.studyapp.cli import main
 
 

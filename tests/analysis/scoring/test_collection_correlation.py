@@ -16,7 +16,7 @@ from relstudy.analysis.indices.precision_recall import Retrieval
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, query_counts
 from relstudy.analysis.resampling.spread import PAIRED
 from relstudy.analysis.scoring.comparison import difference_estimate, p_value
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.calibration.tables.study_tables import read_study_tables
@@ -136,7 +136,7 @@ def test_every_comparison_says_which_of_its_systems_proposed_pairs(tmp_path: Pat
 
 def draw_within(random: np.random.Generator, items: int, relevant: int, each: int) -> tuple[np.ndarray, ...]:
     """One query of so many items: relevance and score of all, probabilities, and which were drawn."""
-    from relstudy.common.sampling.draws import inclusion_probabilities, rank_share, systematic_sample
+    from relstudy.common.sampling.probability_draws import inclusion_probabilities, rank_share, systematic_sample
 
     quality = random.normal(size=items)
     good = quality >= np.sort(quality)[-relevant]

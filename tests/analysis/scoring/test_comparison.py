@@ -15,8 +15,8 @@ from scipy import stats
 import relstudy as rs
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.comparison import first_shares, order_agreement
-from relstudy.analysis.scoring.judged import JudgedPairs
-from relstudy.analysis.scoring.mapped import map_scores
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
+from relstudy.analysis.scoring.mapped_scores import map_scores
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_candidates, score_systems
 from relstudy.analysis.scoring.saved import (

@@ -6,7 +6,7 @@ import pytest
 
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.design_limits import DesignLimits
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.analysis.scoring.saved import read_comparison, save_comparison

@@ -13,7 +13,7 @@ import pytest
 
 import relstudy as rs
 from relstudy.analysis.scoring.candidate import Candidate, candidate_of
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_candidates
 from relstudy.calibration.tables.study_tables import read_study_tables

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.analysis.scoring.mapped import map_scores
+from relstudy.analysis.scoring.mapped_scores import map_scores
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.calibration.tables.judgments import read_judgments
-from relstudy.mapping.scores.table import read_scores
+from relstudy.mapping.scores.score_files import read_scores
 
 # README of the data, (a): against tifa_human_avg; Pearson / Kendall tau-b, six digits
 TIFA = {
@@ -68,7 +68,7 @@ def test_dsgs_eighteen_published_correlations_are_reproduced_to_three_digits(sha
 @pytest.mark.real_data
 def test_out_of_fold_isotonic_correlation_is_near_4093_on_average_and_in_sample_near_4509(shared_data: Path) -> None:
     from relstudy.analysis.scoring.candidate import candidate_of
-    from relstudy.analysis.scoring.judged import JudgedPairs
+    from relstudy.analysis.scoring.judged_pairs import JudgedPairs
     from relstudy.analysis.scoring.run import score_candidates
 
     folder = shared_data / "tifa160_likert"

@@ -14,12 +14,12 @@ from relstudy.analysis.indices.index import Index, Needs
 from relstudy.analysis.indices.pairs import WeightedPairs
 from relstudy.analysis.indices.registry import index_of
 from relstudy.analysis.indices.reweighted import ReweightedJudgments, ReweightedPairs
-from relstudy.analysis.planning.worlds import Drawing, NormalShape, People, World
+from relstudy.analysis.planning.simulated_worlds import Drawing, NormalShape, People, World
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, RaterReplicates, query_counts
 from relstudy.analysis.resampling.spread import SHARE
 from relstudy.analysis.scoring.candidate import candidate_of
 from relstudy.analysis.scoring.context import ScoringContext
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.rater_draws import _reweighted, moved_cuts
 from relstudy.analysis.scoring.relevance import RelevanceRule

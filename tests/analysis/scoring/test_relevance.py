@@ -19,7 +19,7 @@ from relstudy.analysis.indices.normalised_rank import (
 )
 from relstudy.analysis.indices.per_query import within_queries
 from relstudy.analysis.resampling.bootstrap import query_counts
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.relevance import relevance_of
 from relstudy.analysis.scoring.run import score_systems

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from relstudy.analysis.scoring.groups import Grouping, Groups, score_by
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.mapping_used import MappedScores, MappingUsed
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems

@@ -13,7 +13,7 @@ from scipy import stats
 
 import relstudy as rs
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.sampling.draws import inclusion_probabilities, rank_share, systematic_sample
+from relstudy.common.sampling.probability_draws import inclusion_probabilities, rank_share, systematic_sample
 from tests.commands import succeeds
 
 QUERIES, RESULTS = 50, 120

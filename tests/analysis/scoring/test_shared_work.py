@@ -12,7 +12,7 @@ import pytest
 
 from relstudy.analysis.indices import correlation, kernels
 from relstudy.analysis.resampling import bootstrap
-from relstudy.analysis.scoring import judged
+from relstudy.analysis.scoring import judged_pairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.calibration.tables.judgments import read_judgments
@@ -73,7 +73,7 @@ def test_qrels_are_handed_over_and_draws_behind_directions_made_once(
         return counts(*given)
 
     monkeypatch.setattr(ir_measures, "evaluator", counted_evaluator)
-    monkeypatch.setattr(judged, "query_counts", counted_draws)
+    monkeypatch.setattr(judged_pairs, "query_counts", counted_draws)
     options = ScoringOptions(replicates=300, measures=("nDCG@5", "P@5"))
     judgments, scores = _tables(systems)
     assert score_systems(judgments, scores, options=options).systems[0].direction.higher

@@ -10,14 +10,14 @@ import pandas as pd
 import pytest
 
 from relstudy.analysis.indices.measures import Evaluation
-from relstudy.analysis.scoring.judged import JudgedPairs
+from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.analysis.scoring.trec import gains, write_qrels
 from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.meaning.scales import Scale
-from relstudy.mapping.scores.table import read_scores, write_scores
+from relstudy.mapping.scores.score_files import read_scores, write_scores
 
 OURS = {"AP": "map", "Rprec": "Rprec", "Bpref": "bpref", "RR": "recip_rank"} | {
     f"P@{k}": f"P_{k}" for k in (5, 10, 15, 20, 30, 100, 200, 500, 1000)

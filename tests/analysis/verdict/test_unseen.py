@@ -14,7 +14,7 @@ import pytest
 
 import relstudy as rs
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.sampling.draws import inclusion_probabilities, rank_share, systematic_sample
+from relstudy.common.sampling.probability_draws import inclusion_probabilities, rank_share, systematic_sample
 from tests.commands import succeeds
 
 QUERIES, RESULTS, DEPTH, DRAWN = 30, 100, 20, 12

@@ -17,7 +17,7 @@ from relstudy.analysis.commands.score_output import Brief
 from relstudy.analysis.report.layout import Paragraph
 from relstudy.analysis.report.opening import answer_section
 from relstudy.analysis.resampling.best_set import NearBound
-from relstudy.analysis.scoring.judged import Population
+from relstudy.analysis.scoring.judged_pairs import Population
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.rater_draws import RaterPopulation
 from relstudy.analysis.scoring.run import score_systems

@@ -13,8 +13,8 @@ from relstudy.calibration.methods.by_name import fit_method
 from relstudy.calibration.methods.dawid_skene import dawid_skene
 from relstudy.calibration.methods.glad import glad
 from relstudy.calibration.methods.mace import mace
-from relstudy.calibration.noise import rater_noise
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.rater_noise import rater_noise
 from relstudy.common.runtime.errors import RelstudyError
 
 ANAESTHETISTS = (

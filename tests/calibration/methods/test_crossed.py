@@ -15,7 +15,7 @@ from relstudy.calibration.panel import Panel
 from relstudy.calibration.reliability.within_pair_variance import leave_one_out_correlation
 from relstudy.calibration.simulation import SimulatedPanel, simulate_panel
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.tables.meaning.ratings_columns import HandOut
+from relstudy.common.tables.meaning.pair_assignment import HandOut
 
 
 def shared(panel: Panel) -> Panel:

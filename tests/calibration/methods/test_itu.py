@@ -9,8 +9,8 @@ from scipy import optimize, stats
 
 from relstudy.calibration.methods.by_name import fit_lines
 from relstudy.calibration.methods.itu import p910, p913, screened
-from relstudy.calibration.noise import rater_noise
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.rater_noise import rater_noise
 from relstudy.calibration.simulation import simulate_panel
 
 

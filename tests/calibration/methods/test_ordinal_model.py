@@ -10,7 +10,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.special import expit
 
-from relstudy.calibration.methods.cumulative_link import Likelihood, category_scores
+from relstudy.calibration.methods.ordinal_likelihood import Likelihood, category_scores
 from relstudy.calibration.methods.ordinal_model import fit_ordinal
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.reliability.within_pair_variance import leave_one_out_correlation
@@ -65,7 +65,7 @@ def test_the_gradient_is_that_of_finite_differences(categories: int) -> None:
 
 def test_pairs_taken_some_at_a_time_give_the_same_likelihood(monkeypatch: pytest.MonkeyPatch) -> None:
     whole, _, parameters = few_ratings(4)
-    monkeypatch.setattr("relstudy.calibration.methods.cumulative_link.PAIRS_AT_ONCE", 2)
+    monkeypatch.setattr("relstudy.calibration.methods.ordinal_likelihood.PAIRS_AT_ONCE", 2)
     parted, _, _ = few_ratings(4)
     assert len(parted.parts) == 4
     for one, other in zip(whole.value_and_gradient(*parameters), parted.value_and_gradient(*parameters), strict=True):
@@ -121,7 +121,7 @@ def test_the_mode_agrees_with_the_mean_of_nuts_on_the_same_model() -> None:
     import pymc as pm
     import pytensor
 
-    from relstudy.calibration.methods.ordinal_pymc import build_model
+    from relstudy.calibration.methods.ordinal_posterior import build_model
 
     panel = simulate_panel(5, 40, 0, seed=8).panel
     mode = fit_ordinal(panel)

@@ -15,8 +15,8 @@ from sklearn.metrics import cohen_kappa_score
 
 from relstudy.calibration import randomisation_test
 from relstudy.calibration.methods.by_name import fit_lines
-from relstudy.calibration.noise import rater_noise
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.rater_noise import rater_noise
 from relstudy.calibration.reliability import agreement, agreement_by_rater_pair, intraclass
 from relstudy.calibration.reliability.ceiling import noise_ceiling, reachable_correlation
 from relstudy.calibration.simulation import simulate_panel

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from relstudy.calibration.methods.by_name import fit_lines
-from relstudy.calibration.noise import rater_noise
 from relstudy.calibration.panel import Panel
+from relstudy.calibration.rater_noise import rater_noise
 from relstudy.calibration.reliability.ceiling import noise_ceiling
 from relstudy.calibration.reliability.generalizability import of_panel
 from relstudy.calibration.reliability.variance_components import variances_of

@@ -12,7 +12,7 @@ from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.calibration.tables.ratings import Ratings, read_ratings
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.checked_table import Checked
-from relstudy.common.tables.meaning.ratings_columns import HandOut
+from relstudy.common.tables.meaning.pair_assignment import HandOut
 from tests.places import Write
 
 HEADER = "rater_id,query_id,result_id,rating"

@@ -14,7 +14,7 @@ from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.formats.table_files import read_table
-from relstudy.mapping.scores.table import read_scores
+from relstudy.mapping.scores.score_files import read_scores
 
 UNSEEN = "\u200b"
 

@@ -20,7 +20,7 @@ from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.formats.array_files import load_array
 from relstudy.common.tables.formats.table_files import read_table
-from relstudy.mapping.scores.table import read_scores
+from relstudy.mapping.scores.score_files import read_scores
 
 
 def streamed(content: bytes) -> bytes:

@@ -8,7 +8,7 @@ import pytest
 from relstudy.mapping.changepoint.bins import design_effect
 from relstudy.mapping.least_squares.isotonic import BaggedMapping
 from relstudy.mapping.methods import make_mapping
-from relstudy.mapping.pooling import resampled, sort_pairs
+from relstudy.mapping.tied_scores import resampled, sort_pairs
 
 
 def study(number: int, lift: float, together: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ from scipy.stats import multivariate_t, norm
 
 from relstudy.mapping.changepoint.mapping import BayesMapping, sigma_posterior
 from relstudy.mapping.changepoint.model import ConjugatePrior, Prior, curves, log_evidence, needs_logarithms, smooth
-from relstudy.mapping.pooling import Pooled, into_bins, pool
+from relstudy.mapping.tied_scores import Pooled, into_bins, pool
 
 
 def enumerated(

@@ -15,7 +15,7 @@ from relstudy.mapping.changepoint.mapping import BayesMapping
 from relstudy.mapping.changepoint.model import ConjugatePrior
 from relstudy.mapping.changepoint.pymc_model import build_model, propose, sample
 from relstudy.mapping.changepoint.sampler import insert, log_marginal, remove, sample_steps
-from relstudy.mapping.pooling import into_bins, pool
+from relstudy.mapping.tied_scores import into_bins, pool
 
 ERRORS = 4.5  # Monte-Carlo standard errors allowed: 1 in 100,000 for one comparison, and there are some hundred
 

@@ -19,8 +19,8 @@ from relstudy.mapping.correlation.mapping import (
 )
 from relstudy.mapping.correlation.optimum import centred_judgments, closed_form, correlation_with
 from relstudy.mapping.least_squares.isotonic import IsotonicMapping
-from relstudy.mapping.pooling import Pooled, pool
 from relstudy.mapping.solver import cvxpy, solve
+from relstudy.mapping.tied_scores import Pooled, pool
 
 
 def cone_program(pooled: Pooled, increasing: bool = True) -> tuple[np.ndarray, float]:

@@ -11,7 +11,7 @@ from sklearn.isotonic import IsotonicRegression
 from relstudy.mapping.least_squares.isotonic import BaggedMapping, IsotonicMapping, bootstrap_fits
 from relstudy.mapping.least_squares.plain import isotonic_fit
 from relstudy.mapping.paper.quadratic import quadratic_program
-from relstudy.mapping.pooling import into_bins, is_increasing, pool, sort_pairs
+from relstudy.mapping.tied_scores import into_bins, is_increasing, pool, sort_pairs
 
 
 @st.composite

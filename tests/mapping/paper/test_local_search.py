@@ -18,7 +18,7 @@ from relstudy.mapping.paper.local_search import (
     starting_point,
 )
 from relstudy.mapping.paper.quadratic import QuadraticMapping
-from relstudy.mapping.pooling import pool, resampled, sort_pairs
+from relstudy.mapping.tied_scores import pool, resampled, sort_pairs
 
 
 def pairs(n: int) -> tuple[np.ndarray, np.ndarray]:

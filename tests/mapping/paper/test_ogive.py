@@ -14,7 +14,7 @@ from relstudy.mapping.changepoint.model import ConjugatePrior
 from relstudy.mapping.paper.ogive.chain import OgiveDraws, sample_ogives
 from relstudy.mapping.paper.ogive.mapping import OgiveMapping
 from relstudy.mapping.paper.ogive.spline import Moments, OgivePrior, spline_functions, spline_moments
-from relstudy.mapping.pooling import Pooled, into_bins, pool
+from relstudy.mapping.tied_scores import Pooled, into_bins, pool
 
 ERRORS = 4.5  # Monte-Carlo standard errors allowed, as for the steps
 

@@ -16,7 +16,7 @@ import sqlalchemy as sa
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.erasure import forget
 from relstudy.studyapp.assignment.versions import write_state
-from relstudy.studyapp.database.erasure import finish_deletions, unfinished_deletions
+from relstudy.studyapp.database.secure_delete import finish_deletions, unfinished_deletions
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tables import raters, ratings
 from relstudy.studyapp.database.tombstones import FILE, hash_of

@@ -14,7 +14,7 @@ import pytest
 from sqlalchemy.exc import OperationalError
 
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.tables.meaning.ratings_columns import HandOut
+from relstudy.common.tables.meaning.pair_assignment import HandOut
 from relstudy.studyapp.assignment.enrolment import enrol, record_exit_answers
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.synchronisation import prepare

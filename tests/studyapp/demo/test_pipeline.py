@@ -13,13 +13,13 @@ from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.mapping.fitted import FittedMapping
-from relstudy.mapping.scores.table import read_scores
+from relstudy.mapping.scores.score_files import read_scores
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.demo import pipeline
 from relstudy.studyapp.demo.folder import OWN_FILES, OWN_FOLDERS, claim
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters, with_careless
 from relstudy.studyapp.demo.pipeline import run_demo, score_file
-from relstudy.studyapp.demo.recovered import SHARES, Recovered, census, judgment_rows, recovered_table, system_rows
+from relstudy.studyapp.demo.recovery import SHARES, Recovered, census, judgment_rows, recovered_table, system_rows
 from relstudy.studyapp.demo.show import Stages, run_command, without_database_url
 from relstudy.studyapp.demo.sizes import CORE_SYSTEMS, EXTRA_SYSTEMS, SIZES, Size, available_systems
 from tests.commands import relstudy

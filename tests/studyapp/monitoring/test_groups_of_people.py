@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 import relstudy as rs
-from relstudy.studyapp.collection.displayed import item_key
+from relstudy.studyapp.collection.displayed_items import item_key
 from relstudy.studyapp.config.secret import read_secret
 from tests.commands import succeeds
 from tests.studyapp.browse import Browser

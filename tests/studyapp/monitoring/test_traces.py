@@ -29,7 +29,7 @@ from relstudy.studyapp.monitoring.traces import (
     look_for_traces,
     traces_of,
 )
-from relstudy.studyapp.monitoring.unpacked import CannotBeReadError, contents_of
+from relstudy.studyapp.monitoring.unpacked_bytes import CannotBeReadError, contents_of
 from relstudy.studyapp.web.admin.access import set_password
 from tests.commands import relstudy, succeeds
 from tests.studyapp.browse import Browser, joined

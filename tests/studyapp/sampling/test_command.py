@@ -8,7 +8,7 @@ import pytest
 
 from relstudy.calibration.reliability.scale_use import uniformity_table
 from relstudy.common.tables.meaning.pairs_table import read_pairs
-from relstudy.mapping.scores.table import read_scores
+from relstudy.mapping.scores.score_files import read_scores
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.example_pictures.collection import make_collection
 from tests.commands import relstudy, succeeds

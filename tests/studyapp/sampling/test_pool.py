@@ -12,7 +12,7 @@ from scipy.stats import chi2
 from relstudy.api.scoring import score
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.sampling.design_reach import LEAST_REACH, REACH
-from relstudy.common.sampling.draws import (
+from relstudy.common.sampling.probability_draws import (
     inclusion_probabilities,
     place_sum,
     rank_share,

@@ -8,10 +8,10 @@ import pytest
 from scipy.stats import chi2, kendalltau
 
 from relstudy.analysis.indices.precision_recall import precision_recall_curve
-from relstudy.analysis.scoring.judged import rank_power_weights
+from relstudy.analysis.scoring.judged_pairs import rank_power_weights
 from relstudy.calibration.reliability.scale_use import uniformity_table
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.sampling.draws import simple_random_sample, systematic_sample
+from relstudy.common.sampling.probability_draws import simple_random_sample, systematic_sample
 from relstudy.common.tables.meaning.pairs_table import COLUMNS
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.studyapp.collection.items import Collection, Item

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from relstudy.mapping.scores.table import read_scores
+from relstudy.mapping.scores.score_files import read_scores
 from relstudy.studyapp.sampling import saved_scores
 from relstudy.studyapp.sampling.population import Eligible, ScoredItems
 from relstudy.studyapp.sampling.saved_scores import ScoreTableWriter

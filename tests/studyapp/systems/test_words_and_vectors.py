@@ -11,7 +11,7 @@ from scipy.spatial import distance
 
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.collection.items import Collection, Item
-from relstudy.studyapp.collection.large import open_collection
+from relstudy.studyapp.collection.large_collection import open_collection
 from relstudy.studyapp.sampling.sources import open_sources
 from relstudy.studyapp.systems import bm25, make
 from tests.commands import succeeds

@@ -24,7 +24,7 @@ import relstudy as rs
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.audit_log import read_entries
 from relstudy.studyapp.monitoring.export import IN_PARTS, ratings_table
-from relstudy.studyapp.web import large
+from relstudy.studyapp.web import slow_answers
 from relstudy.studyapp.web.admin import figures
 from relstudy.studyapp.web.mount import mounted
 from tests.commands import relstudy, succeeds
@@ -242,12 +242,12 @@ def test_a_redirection_does_not_take_the_token_along(made: Made) -> None:
 def test_one_large_table_is_made_at_a_time_and_no_thread_waits_for_its_reader(
     made: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(large, "PATIENCE", 0.0)
+    monkeypatch.setattr(slow_answers, "PATIENCE", 0.0)
     token = token_of(made, "nightly")
-    with made.app.app_context(), large.one_at_a_time():
+    with made.app.app_context(), slow_answers.one_at_a_time():
         for path in ("/api/ratings", "/api/status"):
             status, body = ask(made, path, token)
-            assert status == 503 and json.loads(body)["error"] == large.BUSY
+            assert status == 503 and json.loads(body)["error"] == slow_answers.BUSY
         assert made.app.test_client().get("/consent").status_code == 200
     given: list[Any] = []
     environ = create_environ("/api/ratings", headers={"Authorization": f"Bearer {token}"})
@@ -275,9 +275,9 @@ def test_one_waits_for_a_large_table_and_whoever_comes_then_is_told_at_once_when
                 come()
             return False
 
-    monkeypatch.setattr(large, "_TURN", Held())
+    monkeypatch.setattr(slow_answers, "_TURN", Held())
     come()
-    assert told == [(503, str(large.RETRY))] * 2
+    assert told == [(503, str(slow_answers.RETRY))] * 2
 
 
 def test_who_asks_in_a_way_that_there_is_none_is_told_the_ways_there_are(made: Made) -> None:
@@ -296,8 +296,8 @@ def test_a_table_that_has_no_room_is_refused_in_a_sentence(made: Made, monkeypat
     token = token_of(made, "nightly")
     monkeypatch.setattr(tempfile, "TemporaryFile", full)
     assert ask(made, "/api/ratings", token)[0] == 200, "what is small needs no file"
-    monkeypatch.setattr(large, "IN_MEMORY", 1)
-    assert ask(made, "/api/ratings", token) == (507, large.NO_ROOM)
+    monkeypatch.setattr(slow_answers, "IN_MEMORY", 1)
+    assert ask(made, "/api/ratings", token) == (507, slow_answers.NO_ROOM)
 
 
 def kept(made: Made, path: str, headers: dict[str, str]) -> tuple[Any, str, Any]:
@@ -311,11 +311,11 @@ def close(answer: tuple[Any, str, Any]) -> None:
 
 def test_an_account_has_two_tables_on_their_way_at_once_and_others_theirs(made: Made) -> None:
     one, two = ({"Authorization": f"Bearer {token_of(made, name)}"} for name in ("one", "two"))
-    waiting = [kept(made, "/api/ratings", one) for _ in range(large.EACH)]
-    assert [answer[1] for answer in waiting] == ["200 OK"] * large.EACH
+    waiting = [kept(made, "/api/ratings", one) for _ in range(slow_answers.EACH)]
+    assert [answer[1] for answer in waiting] == ["200 OK"] * slow_answers.EACH
     status, body = ask(made, "/api/ratings", one["Authorization"].partition(" ")[2])
-    assert status == 429 and json.loads(body)["error"] == large.SENDING
-    assert kept(made, "/api/ratings", one)[2]["Retry-After"] == str(large.RETRY)
+    assert status == 429 and json.loads(body)["error"] == slow_answers.SENDING
+    assert kept(made, "/api/ratings", one)[2]["Retry-After"] == str(slow_answers.RETRY)
     assert kept(made, "/api/status", one)[1] == "200 OK", "which is not a file"
     other = kept(made, "/api/ratings", two)
     assert other[1] == "200 OK"
@@ -325,12 +325,12 @@ def test_an_account_has_two_tables_on_their_way_at_once_and_others_theirs(made: 
 
 
 def test_a_worker_has_so_many_tables_on_their_way_and_no_more(made: Made) -> None:
-    accounts = [{"Authorization": f"Bearer {token_of(made, f'a{number}')}"} for number in range(large.MOST)]
+    accounts = [{"Authorization": f"Bearer {token_of(made, f'a{number}')}"} for number in range(slow_answers.MOST)]
     waiting = [kept(made, "/api/ratings", account) for account in accounts]
     assert {answer[1] for answer in waiting} == {"200 OK"}
     late = token_of(made, "late")
     status, body = ask(made, "/api/ratings", late)
-    assert status == 503 and json.loads(body)["error"] == large.SENDING_ALL
+    assert status == 503 and json.loads(body)["error"] == slow_answers.SENDING_ALL
     close(waiting[0])
     assert ask(made, "/api/ratings", late)[0] == 200
 
@@ -338,10 +338,10 @@ def test_a_worker_has_so_many_tables_on_their_way_and_no_more(made: Made) -> Non
 def test_a_table_leaves_room_on_the_disk_for_what_raters_answer(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
     joined(made.app).rate()
     token = token_of(made, "nightly")
-    monkeypatch.setattr(large, "IN_MEMORY", 1)
+    monkeypatch.setattr(slow_answers, "IN_MEMORY", 1)
     usage = shutil.disk_usage(tempfile.gettempdir())
-    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(total=1 << 40, free=large.RESERVE - 1))
-    assert ask(made, "/api/ratings", token) == (507, large.NO_ROOM)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(total=1 << 40, free=slow_answers.RESERVE - 1))
+    assert ask(made, "/api/ratings", token) == (507, slow_answers.NO_ROOM)
 
 
 @pytest.mark.slow

@@ -19,7 +19,7 @@ from relstudy.studyapp.assignment.erasure import forget
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.config.accounts import make_token
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.database.erasure import unfinished_deletions
+from relstudy.studyapp.database.secure_delete import unfinished_deletions
 from relstudy.studyapp.database.serving_lock import nobody_serves
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.export import people_table, ratings_table

@@ -20,7 +20,7 @@ from relstudy.studyapp import web
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.web.admin.access import make_setup_link
-from relstudy.studyapp.web.listening import make_worker
+from relstudy.studyapp.web.connections import make_worker
 from relstudy.studyapp.web.mount import WsgiApp, mounted, path_of
 from relstudy.studyapp.web.options import ServerOptions
 from tests.studyapp.browse import Browser, Page

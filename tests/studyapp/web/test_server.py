@@ -25,11 +25,11 @@ import waitress
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.accounts import make_token
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.web import listening
+from relstudy.studyapp.web import connections
 from relstudy.studyapp.web.app import create_app
-from relstudy.studyapp.web.listening import Connection, Shares
+from relstudy.studyapp.web.connections import Connection, Shares
 from relstudy.studyapp.web.options import ServerOptions
-from relstudy.studyapp.web.sign_on import PROXIED
+from relstudy.studyapp.web.single_sign_on import PROXIED
 from tests.places import ROOT
 from tests.studyapp.browse import joined
 from tests.studyapp.monitoring.test_export import copy_raters
@@ -203,15 +203,15 @@ def test_a_request_has_a_deadline_however_often_a_byte_of_it_comes() -> None:
 def test_who_takes_no_answers_holds_no_thread_however_much_waits_for_them(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(listening, "_most_connections", lambda: 100)  # which would change the limits of the tests
+    monkeypatch.setattr(connections, "_most_connections", lambda: 100)  # which would change the limits of the tests
 
     def app(environ: dict[str, object], start_response: Callable[..., object]) -> list[bytes]:
         start_response("200 OK", [])
         return [bytes(40 << 20 if environ["PATH_INFO"] == "/much" else 2)]  # at 16 MiB Waitress lets a thread wait
 
-    listener = listening.listen("127.0.0.1", 0)
+    listener = connections.listen("127.0.0.1", 0)
     address = listener.getsockname()
-    server = listening.make_worker(app, listener, ServerOptions(threads=1))
+    server = connections.make_worker(app, listener, ServerOptions(threads=1))
     threading.Thread(target=server.run, daemon=True).start()
     with socket.create_connection(address) as deaf, socket.create_connection(address, timeout=60) as other:
         deaf.sendall(2 * b"GET /much HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -228,7 +228,7 @@ def test_one_address_has_so_many_connections_as_it_may_and_a_proxy_any_number(
 ) -> None:
     if host == "::" and not (socket.has_ipv6 and os.path.exists("/proc/net/if_inet6")):
         pytest.skip("this machine has no IPv6")
-    monkeypatch.setattr(listening, "_most_connections", lambda: 100)
+    monkeypatch.setattr(connections, "_most_connections", lambda: 100)
     came: set[object] = set()
 
     def app(environ: dict[str, object], start_response: Callable[..., object]) -> list[bytes]:
@@ -236,9 +236,9 @@ def test_one_address_has_so_many_connections_as_it_may_and_a_proxy_any_number(
         start_response("200 OK", [("Content-Length", "2")])
         return [b"ok"]
 
-    listener = listening.listen(host, 0)
+    listener = connections.listen(host, 0)
     address = ("127.0.0.1", listener.getsockname()[1])
-    server = listening.make_worker(app, listener, ServerOptions(threads=1, trusted_proxy="127.0.0.3", per_address=3))
+    server = connections.make_worker(app, listener, ServerOptions(threads=1, trusted_proxy="127.0.0.3", per_address=3))
     threading.Thread(target=server.run, daemon=True).start()
 
     def answered(source: str) -> socket.socket | None:
@@ -266,7 +266,7 @@ def test_one_address_has_so_many_connections_as_it_may_and_a_proxy_any_number(
 @contextlib.contextmanager
 def sending(file: Path, monkeypatch: pytest.MonkeyPatch, places: int = 80) -> Iterator[tuple[str, int]]:
     """A worker that answers /film by a file and all else in two bytes; where it listens."""
-    monkeypatch.setattr(listening, "_most_connections", lambda: places + listening.SPARE)
+    monkeypatch.setattr(connections, "_most_connections", lambda: places + connections.SPARE)
 
     def app(environ: dict[str, Any], start_response: Callable[..., object]) -> Iterable[bytes]:
         if environ["PATH_INFO"] != "/film":
@@ -276,8 +276,8 @@ def sending(file: Path, monkeypatch: pytest.MonkeyPatch, places: int = 80) -> It
         whole: Iterable[bytes] = environ["wsgi.file_wrapper"](file.open("rb"))
         return whole
 
-    listener = listening.listen("127.0.0.1", 0)
-    server = listening.make_worker(app, listener, ServerOptions(threads=2))
+    listener = connections.listen("127.0.0.1", 0)
+    server = connections.make_worker(app, listener, ServerOptions(threads=2))
     threading.Thread(target=server.run, daemon=True).start()
     yield listener.getsockname()
     server.task_dispatcher.shutdown()
@@ -323,7 +323,7 @@ def test_who_asks_for_much_at_once_and_takes_nothing_has_one_file_open(
 def test_who_takes_nothing_makes_room_and_is_gone_after_the_deadline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listening, "REQUEST_SECONDS", 1)
+    monkeypatch.setattr(connections, "REQUEST_SECONDS", 1)
     file = a_film(tmp_path)
     with sending(file, monkeypatch, places=3) as address, contextlib.ExitStack() as stack:
         for _ in range(6):

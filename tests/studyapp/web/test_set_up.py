@@ -20,7 +20,7 @@ from werkzeug.test import Client, TestResponse
 from relstudy.studyapp.config.accounts import choose_password, invite_account
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.web import set_up, uploads
-from relstudy.studyapp.web.admin.further import SetUp
+from relstudy.studyapp.web.admin.further_studies import SetUp
 from relstudy.studyapp.web.host import host_app
 from relstudy.studyapp.web.hosted import HostedStudies
 from relstudy.studyapp.web.mount import mounted

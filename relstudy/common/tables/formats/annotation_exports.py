@@ -21,7 +21,7 @@ from relstudy.common.tables.formats.json_records import (
     objects,
     unwrapped,
 )
-from relstudy.common.tables.formats.tools import ARGILLA, LABEL_STUDIO, POTATO
+from relstudy.common.tables.formats.survey_and_annotation_tools import ARGILLA, LABEL_STUDIO, POTATO
 
 
 def exported(content: Any) -> Records | None:

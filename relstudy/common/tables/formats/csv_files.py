@@ -25,7 +25,7 @@ from relstudy.common.runtime.wording import count_of, listed
 from relstudy.common.tables.checked_table import Checked, refuse_many_columns
 from relstudy.common.tables.column_names import plain_name
 from relstudy.common.tables.formats.json_records import cell_text, unwrapped
-from relstudy.common.tables.formats.tools import LABEL_STUDIO
+from relstudy.common.tables.formats.survey_and_annotation_tools import LABEL_STUDIO
 from relstudy.common.tables.number_texts import (
     COMMA_THOUSANDS,
     DECIMAL_COMMA,

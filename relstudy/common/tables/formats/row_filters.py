@@ -15,7 +15,7 @@ from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import count_of
 from relstudy.common.tables.checked_table import Checked, stripped
-from relstudy.common.tables.formats.tools import tool_of
+from relstudy.common.tables.formats.survey_and_annotation_tools import tool_of
 
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {
     "==": operator.eq,

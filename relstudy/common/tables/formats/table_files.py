@@ -28,7 +28,7 @@ from relstudy.common.tables.formats.file_kind import Kind, file_kind
 from relstudy.common.tables.formats.json_files import read_records
 from relstudy.common.tables.formats.overwriting import Erased, keep_or_refuse
 from relstudy.common.tables.formats.parquet_limits import refuse_swelling_parquet
-from relstudy.common.tables.formats.spreadsheets import read_workbook
+from relstudy.common.tables.formats.workbook_sheets import read_workbook
 
 ROWS_AT_ONCE = 100_000
 """Rows that are in memory as text at a time when a table is written."""

@@ -11,7 +11,7 @@ import pytest
 from scipy.io import savemat
 from sklearn.decomposition import PCA
 
-from relstudy.analysis.hashing.datasets.published import TABLE_3_1, unit_length
+from relstudy.analysis.hashing.datasets.dataset_arrays import TABLE_3_1, unit_length
 from relstudy.analysis.hashing.datasets.readers import READERS
 from relstudy.analysis.hashing.truth.relevance import load_truth
 from relstudy.common.runtime.errors import RelstudyError

@@ -40,7 +40,7 @@ from relstudy.analysis.report.paper.reading import interfaces_of
 from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.analysis.report.rendering import html_of
 from relstudy.analysis.report.tables import Table, shown_number
-from relstudy.analysis.scoring.judged import rank_power_weights
+from relstudy.analysis.scoring.judged_pairs import rank_power_weights
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.study_run import read_study_folder
 from relstudy.calibration.panel import Panel

@@ -15,7 +15,7 @@ from relstudy.common.runtime.errors import RelstudyError, TableError
 from relstudy.common.tables.formats.json_files import read_records
 from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.reading import Reading
-from relstudy.mapping.scores.table import read_scores
+from relstudy.mapping.scores.score_files import read_scores
 from tests.places import Write
 
 

@@ -28,7 +28,7 @@ from relstudy.studyapp.commands.answer import compute_answer
 from relstudy.studyapp.config.accounts import make_token
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.audit_log import read_entries
-from relstudy.studyapp.monitoring.kept_answer import ANSWER, KeptAnswer, begin, computing, is_computing
+from relstudy.studyapp.monitoring.saved_answer import ANSWER, KeptAnswer, begin, computing, is_computing
 from relstudy.studyapp.web import answering
 from relstudy.studyapp.web.admin.access import set_password
 from relstudy.studyapp.web.app import create_app

@@ -13,7 +13,7 @@ from flask import Flask
 
 from relstudy.common.runtime.errors import RelstudyError, TableError
 from relstudy.studyapp.assignment.synchronisation import change_study, prepare
-from relstudy.studyapp.collection.displayed import DisplayedItems, item_key
+from relstudy.studyapp.collection.displayed_items import DisplayedItems, item_key
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.collection.markup import clean_html, html_of_markdown, mark_words
 from relstudy.studyapp.config.secret import read_secret

@@ -13,7 +13,7 @@ from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.invitations import invite
 from relstudy.studyapp.assignment.synchronisation import prepare
-from relstudy.studyapp.collection.displayed import item_key
+from relstudy.studyapp.collection.displayed_items import item_key
 from relstudy.studyapp.config.secret import read_secret
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.export import ratings_table
