@@ -220,7 +220,7 @@ def _print_standings(result: ScoreResult, ranked: Standings, most: int | None = 
             row.append(" ".join(ranked.mark(each.name, first, name) for each in others))
         rows.append(row)
     interval = _interval(result.options.level)
-    header = ["rank", "system", "figure", interval, "difference from the leader", interval, *asked]
+    header = ["rank", "system", "estimate", interval, "difference from the leader", interval, *asked]
     header += ["also"] if most is None else []
     header += _add_scored(result, ranked.names, rows)
     beside = {judged_beside(index) for index in result.indices if index is result.primary.index or index.name in asked}
@@ -238,8 +238,8 @@ def _print_standings(result: ScoreResult, ranked: Standings, most: int | None = 
     if most is None:
         terms = listed([each.term for each in others])
         click.echo(
-            f"figure: {index.term}. also: = no clear difference from the first, ▼ clearly behind, ▲ ahead, by {terms}, "
-            "corrected together as one family."
+            f"estimate: {index.term}. also: against the leader by {terms}: = no clear difference, ▼ clearly behind, "
+            "▲ ahead, corrected together as one family."
         )
 
 

@@ -146,16 +146,16 @@ def _curves(result: ScoreResult) -> Iterator[Block]:
 
 
 def measures(result: ScoreResult) -> Iterator[Block]:
-    """Measures under their ir-measures names, where they were computed."""
+    """Measures by their names in ir-measures, where they were computed."""
     table = measures_table(result)
     if table is None:
         return
     if all(each.value is None for system in result.systems for each in system.measures.values()):
         yield Paragraph(
-            f"Measures under their ir-measures names (nDCG@10 and its like) are {result.conventions['measures']}."
+            f"Measures by their names in ir-measures (nDCG@10 and its like) are {result.conventions['measures']}."
         )
         return
-    said = _first_ten(order_of(result))
+    said = _first_ten(result)
     if said:
         yield Paragraph(said)
     how = f"How: {result.conventions['measures']}. They have no weights."
@@ -165,7 +165,7 @@ def measures(result: ScoreResult) -> Iterator[Block]:
         yield table
         yield Folded("What these measures are", meant)
     else:
-        yield Folded("Measures under their ir-measures names", [table, *meant])
+        yield Folded("Measures by their names in ir-measures", [table, *meant])
 
 
 def _is_shown(result: ScoreResult, name: str) -> bool:
@@ -196,7 +196,7 @@ def measures_table(
     shares = f" {listed(depths)}: how many of the first results somebody judged." if depths else ""
     shares += f" {COVERED_IN_WORDS}" if result.covered_in_part else ""
     shares += f" {listed(residual)}: how much higher it might be if all unjudged results were good." if residual else ""
-    bold = "Bold is what is not clearly worse than the best of its column. " if several else ""
+    bold = "Bold: the best value of a column, and those not clearly worse. " if several else ""
     marks: dict[tuple[int, str], str] = {}
     if tests is not None and kind is not None:
         for index in indices:
@@ -212,7 +212,7 @@ def measures_table(
         bold = f"{meaning}: {tests.sentence()} "
     return Table(
         "measures",
-        "Measures under their ir-measures names.",
+        "Measures by their names in ir-measures.",
         [
             Column("System"),
             *(Column(index.term) for index in indices),
@@ -230,8 +230,10 @@ def measures_table(
 STARRED = "Stars say that a system differs from the baseline (p below .05, .01 and .001)"
 
 
-def _first_ten(ordered: list[SystemScore]) -> str:
-    """Precision at 10 of the first systems as a count; empty where it was not computed."""
+def _first_ten(result: ScoreResult) -> str:
+    """Precision at 10 of the first systems as a count; empty if it was not computed, or if no query has more than ten
+    judged results, which every system then has among its first ten."""
+    ordered = order_of(result)
     name = next((name for name in ("P@10", f"{ESTIMATED}P@10", f"{CONDENSED}P@10") if name in ordered[0].measures), "")
     shown = [
         f"{10 * value:.1f} with {system.name}"
@@ -240,10 +242,10 @@ def _first_ten(ordered: list[SystemScore]) -> str:
         and (value := system.measures[name].value) is not None
         and not system.figures[name].withheld
     ]
-    if not shown:
+    if not shown or (name.startswith(CONDENSED) and result.per_query["pairs"].max() <= 10):
         return ""
     of = "rated results" if name.startswith(CONDENSED) else "results"
-    return f"Of the first 10 {of} of a query people call good, on average: {listed(shown)}."
+    return f"Good among the first 10 {of} of a query, on average: {listed(shown)}."
 
 
 def as_good(result: ScoreResult, columns: Mapping[str, str]) -> Iterator[tuple[int, str]]:

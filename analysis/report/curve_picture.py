@@ -41,7 +41,7 @@ def precision_recall(
         if share_relevant is not None:
             axes.axhline(share_relevant, color=INK, linewidth=0.9, linestyle=(0, (2, 2)), zorder=3)
             axes.annotate(
-                "guessing", (1.0, share_relevant), xytext=(4, 0), textcoords="offset points", va="center",
+                "chance", (1.0, share_relevant), xytext=(4, 0), textcoords="offset points", va="center",
                 color=MUTED, fontsize=8, annotation_clip=False,
             )  # fmt: skip
         if band is not None:

@@ -21,7 +21,7 @@ from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.study_folder import COLLECTION, items_file
 
-NO_TITLE = "Systems against people's judgments"
+NO_TITLE = "Systems compared with people's judgments"
 """The title of a page without a study's folder."""
 TABLES = {
     "raters.csv": ("rater_id",),

@@ -96,7 +96,7 @@ def overview(result: ScoreResult, verdict: Verdict) -> Overview:
             f"to matter ({index.size_in_words(result.primary.matters)})."
         )
     if verdict.reachable is not None:
-        caption += " No system can reach the top, because raters disagree."
+        caption += f" No system can score {'100' if index.in_100 else '1'}, because raters disagree."
     if len(ranked.names) > len(names):
         caption += f" The first {len(names)} of {count_of(len(ranked.names), 'system')}; the table below has all."
     return Overview(
@@ -189,9 +189,9 @@ def disagreements_section(
     blocks: list[Block] = [
         Examples(examples),
         Paragraph(
-            "The pairs with the greatest difference between people's judgment and the system's score on the same "
-            "scale, mapped by a fit that has not seen the query. The query is on the left. A judgment can lie beyond "
-            "the ends of the scale, since calibration moves ratings.",
+            "The pairs with the greatest difference between people's judgment and the system's score, both on the "
+            "rating scale; the mapping of scores was fitted to other queries. The query is on the left. Calibration "
+            "can move a judgment beyond the ends of the scale.",
             quiet=True,
         ),
     ]

@@ -130,7 +130,7 @@ def strips(values: Mapping[str, np.ndarray], lines: Mapping[str, float], narrow:
         axes.set_yticks(range(len(names)), [shortened(name) for name in names])
         axes.tick_params(axis="y", labelcolor=INK)
         axes.spines["left"].set_visible(False)
-        axes.set_xlabel("Pairwise accuracy, in 100")
+        axes.set_xlabel("Pairwise accuracy within queries, in 100")
         figures = "; ".join(f"{name} {lines[name]:.0f}" for name in names if np.isfinite(lines[name]))
         return svg(figure, f"By query{', narrow' if narrow else ''}: {figures}")
 
@@ -249,7 +249,7 @@ def shares(title: str, categories: Sequence[str], share: np.ndarray) -> str:
         even = 100 / len(categories)
         axes.axhline(even, color=INK, linewidth=0.9, linestyle=(0, (2, 2)))
         axes.annotate(
-            "even",
+            "all used equally",
             (1, even),
             xycoords=("axes fraction", "data"),
             xytext=(3, 0),

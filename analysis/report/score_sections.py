@@ -43,8 +43,8 @@ def in_words(result: ScoreResult) -> Folded:
             quiet=True,
         ),
     ]
-    which = f"The first {IN_WORDS} systems" if number > IN_WORDS else "Each system" if several else "The system"
-    return Folded(f"{which} in a sentence", blocks)
+    which = f"the first {IN_WORDS} systems" if number > IN_WORDS else "each system" if several else "the system"
+    return Folded(f"Sentences for a paper on {which}", blocks)
 
 
 def comparison(result: ScoreResult) -> Section:
@@ -69,18 +69,18 @@ def comparison(result: ScoreResult) -> Section:
         f"{kind}{over}; {_of_relevance(result)} {_of_what(result)}.",
         wide=True,
         narrow=[pictures.intervals(panels, narrow=True)],
-        name="The measures as pictures",
+        name="Plots of the measures",
     )
     blocks: list[Block] = [
         scores_table(result),
-        Folded("The correlation in other forms", [correlations_table(result)]),
+        Folded("Other correlation coefficients", [correlations_table(result)]),
         Folded("How to read these numbers", [Terms(reading_indices(result))]),
         in_words(result),
-        Folded("The measures as pictures", [picture]),
+        Folded("Plots of the measures", [picture]),
     ]
     if len(ordered) > 1:
         found = [*agreement(result), *who_beats_whom(result), *differences(result, ordered)]
-        blocks.append(Folded("Which differences are more than chance", found))
+        blocks.append(Folded("Which differences are statistically significant", found))
     return Section("comparison", "The measures", blocks)
 
 
@@ -118,13 +118,13 @@ def scores_table(result: ScoreResult) -> Table:
         rows.append([*row, system.coverage.scored] if partly else row)
     return Table(
         "systems",
-        "Retrieval effectiveness of each system." if of_qrels else "How far each system agrees with people.",
+        "Retrieval effectiveness of each system." if of_qrels else "How well each system agrees with people.",
         columns,
         rows,
-        note=f"Intervals at {100 * level:g} %."
+        note=f"Small numbers: {100 * level:g} % confidence intervals."
         + (
-            " Bold is the best of a column and what is not clearly worse. "
-            f"Ranks and differences are by {primary.term}, with {100 * level:g} % intervals; differences are paired."
+            " Bold: the best value of a column, and those not clearly worse. "
+            f"Ranks and differences are by {primary.term}; differences are paired."
             if several
             else ""
         ),
@@ -215,7 +215,7 @@ def conventions(result: ScoreResult) -> Section:
     chosen = {name: value for name, value in result.conventions.items() if name not in IN_THE_INTERVAL}
     return Section(
         "conventions",
-        "How the numbers are made",
+        "How the numbers were computed",
         [Terms([(str(name).replace("_", " "), _shown_value(value)) for name, value in chosen.items()])],
         folded=True,
     )

@@ -100,11 +100,15 @@ def _some(section: Section | None) -> list[Section]:
 def lead(tables: PageTables, result: ScoreResult) -> str:
     """The study and its good matches, in three sentences."""
     pairs, queries = int(result.pairs["judged"]), int(result.pairs["queries"])
-    systems = count_of(len(result.systems), "retrieval system")
+    systems = count_of(len(result.systems), "system")
     what = f"{count_of(pairs, 'pair')} of a query and a result ({count_of(queries, 'query', 'queries')})"
     shared = result.relevance.rule is RelevanceRule.SHARE
-    counted = " (each pair counts as the share of raters who called it good)" if shared else ""
-    good = f"{tenths(result.pairs['relevant'])} of the pairs are good matches{counted}."
+    good = (
+        f"{tenths(result.pairs['relevant'])} of the pairs are good matches (judgment above {result.relevance.cut:g})."
+    )
+    if shared:
+        share = percent(result.pairs["relevant"] / pairs)
+        good = f"On average {share} of the ratings of a pair call it a good match (above {result.relevance.cut:g})."
     if tables.ratings is None:
         return f"People judged {what}. {good} This report compares {systems} with these judgments."
     frame = tables.ratings.frame
@@ -232,7 +236,7 @@ def provenance(tables: PageTables, result: ScoreResult, command: Sequence[str]) 
     ]
     return Section(
         "provenance",
-        "Where this page comes from",
+        "Input files and versions",
         [
             Paragraph("The same files, versions and seed give the same page. It was made by"),
             Command(shlex.join(command)),

@@ -27,7 +27,7 @@ def trust_section(tables: PageTables, verdict: Verdict) -> Section | None:
             figures.append(
                 (
                     f"{after.value:.2f}",
-                    f"agreement of one rating with another of its pair (ICC: 1 perfect, 0 chance){then}",
+                    f"agreement between two ratings of the same pair (ICC: 1 perfect, 0 chance){then}",
                 )
             )
         decided = tables.ratings.frame["rating"].notna()
@@ -52,7 +52,7 @@ def trust_section(tables: PageTables, verdict: Verdict) -> Section | None:
     blocks: list[Block] = [Figures(figures)]
     if tables.truth is not None and not tables.truth.empty:
         blocks.append(Paragraph(coverage_sentence(tables.truth)))
-    return Section("trust", "Can the judgments be trusted?", blocks)
+    return Section("trust", "How reliable are the judgments?", blocks)
 
 
 def _flagged(tables: PageTables) -> str:

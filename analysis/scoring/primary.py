@@ -61,13 +61,20 @@ def _chosen(pairs: JudgedPairs, relevance: Relevance, options: ScoringOptions) -
         first = index_called(options.measures[0], unjudged_in(pairs, options)).name
         return first, "the first measure, since the judgments are whole qrels"
     if pairs.design.withheld is not None:
-        return PEARSON.name, f"by default, since the design is too small for {SAME_QUERY.term}"
+        return PEARSON.name, f"the default when the design is too small for {SAME_QUERY.term}"
     queries = queries_with_both(pairs, relevance)
     if queries >= LEAST_QUERIES:
-        return SAME_QUERY.name, f"by default, since {queries} queries have good and poor results judged"
-    few = f"only {queries}" if queries else "no"
-    have = "query has" if queries in (0, 1) else "queries have"
-    return PEARSON.name, f"by default, since {few} {have} good and poor results judged"
+        return SAME_QUERY.name, _default(queries)
+    return PEARSON.name, _default(queries)
+
+
+def _default(queries: int) -> str:
+    """Why an index is the default, by the number of queries that can be ordered."""
+    than = "at least" if queries >= LEAST_QUERIES else "fewer than"
+    return (
+        f"the default when {than} {LEAST_QUERIES} queries have {LEAST_PAIRS} or more judged results, good ones and "
+        f"poor ones (here {queries})"
+    )
 
 
 def queries_with_both(pairs: JudgedPairs, relevance: Relevance) -> int:

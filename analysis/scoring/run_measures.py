@@ -1,4 +1,4 @@
-"""Measures under their ir-measures names: of whole runs by whole qrels, else of condensed lists.
+"""Measures by their names in ir-measures: of whole runs by whole qrels, else of condensed lists.
 
 A condensed list leaves out what nobody judged, so its values are others, mostly higher; they are called condensed.
 Both count every pair alike, and are not corrected for how the pairs were chosen.

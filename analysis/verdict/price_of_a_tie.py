@@ -14,6 +14,7 @@ from relstudy.analysis.planning.workload import Steepness
 from relstudy.analysis.scoring.results import Comparison, ScoreResult, Variation
 from relstudy.analysis.verdict.facts import StudyFacts
 from relstudy.analysis.verdict.standings import Standings
+from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.wording import count_of
 
 POWER = 0.8
@@ -82,19 +83,23 @@ class Settling:
                 "cases, and did not: choose by speed or cost."
             )
         text = (
-            f"To detect a difference of {size} between {pair}, the smallest that matters (80 % power), you need about "
-            f"{_about(self.queries):,} queries{self._range()}{' and raters in proportion' if self.raters_too else ''}"
+            f"To detect a difference of {size} between {pair}, the smallest that matters ({option('matters')}), with "
+            f"80 % power, the study needs about {_about(self.queries):,} queries in all (it has {self.have:,}"
+            f"{self._range()})"
         )
         if self.available is not None and self.queries > self.available:
             return f"{text}; the collection has {self.available:,}, so more ratings will not settle it."
-        return f"{text}." if self.ratings is None else f"{text}, {count_of(_about(self.ratings), 'rating')}."
+        if self.ratings is None:
+            return f"{text}{', and raters in proportion' if self.raters_too else ''}."
+        raters = ", from raters in proportion" if self.raters_too else ""
+        return f"{text} and {count_of(_about(self.ratings), 'rating')}{raters}."
 
     def _range(self) -> str:
-        """The interval of the number of queries, in brackets; empty where it is not known."""
+        """The interval of the number of queries, after a semicolon; empty if it is not known."""
         low, high = self.queries_interval
         if low is None:
             return ""
-        return f" ({_about(low):,} {'or more' if high is None else f'to {_about(high):,}'})"
+        return f"; 95 % interval {_about(low):,} {'or more' if high is None else f'to {_about(high):,}'}"
 
     def as_json(self) -> dict[str, Any]:
         """Plain JSON."""

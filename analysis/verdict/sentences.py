@@ -131,11 +131,10 @@ def _advice(result: ScoreResult, ranked: Standings) -> str:
     )
     if not rest:
         return f"{capital(cannot)}: {listed_some(best)}." if len(best) <= MOST_NAMED else f"{capital(cannot)}."
-    out = f"{_the_rest(rest)} can"
+    out = _the_rest(rest)
     if in_order and _close(result, best):
-        first = capital(out) if len(rest) > 2 else out
-        return f"Use {_either(best)}: {cannot}. {first} be ruled out as the best."
-    return f"Use {lead}. {listed_some(open_yet)} cannot quite be ruled out as equally good; {out}."
+        return f"Use {_either(best)}: {cannot}. {capital(out) if len(rest) > 2 else out} {_are(rest)} not the best."
+    return f"Use {lead}. {listed_some(open_yet)} cannot quite be ruled out as equally good; {out} can."
 
 
 def _close(result: ScoreResult, names: Sequence[str]) -> bool:
@@ -202,7 +201,7 @@ def measure(result: ScoreResult) -> str:
 
 def choice_heading(name: str) -> str:
     """The beginning of the choice."""
-    return f"If you need one today: {name}"
+    return f"If you must choose now: {name}"
 
 
 def choice(result: ScoreResult, ranked: Standings) -> str | None:
@@ -218,7 +217,7 @@ def choice(result: ScoreResult, ranked: Standings) -> str | None:
         if not level
         else f"It scores highest{figure}, as {'does' if len(level) == 1 else 'do'} {listed(level)}."
     )
-    said = f"{choice_heading(first)}. {scores}{_for(result, ranked)}"
+    said = f"{choice_heading(first)}. {scores}{_for(result, ranked)}{_clearly_behind(result, ranked)}"
     alone = [name for name in ranked.best[1:] if ranked.ahead(first, name)]
     if not alone:
         return said
@@ -226,6 +225,17 @@ def choice(result: ScoreResult, ranked: Standings) -> str | None:
         f"{said} Compared with {listed_some(alone)} alone it is ahead, but among {in_words(len(ranked.names))} systems "
         "that can happen by chance."
     )
+
+
+def _clearly_behind(result: ScoreResult, ranked: Standings) -> str:
+    """Which others of the best set are clearly behind the first by another index, as a sentence with a blank before it;
+    empty if none is."""
+    first, others = ranked.best[0], [each for each in result.own_indices if each is not result.primary.index]
+    terms = {
+        name: [each.term for each in others if ranked.mark(each.name, first, name) == "▼"] for name in ranked.best[1:]
+    }
+    said = [f"{name} by {listed(by, 'and')}" for name, by in terms.items() if by]
+    return f" Clearly behind it: {'; '.join(said[:MOST_DROPPED])}." if said else ""
 
 
 def _for(result: ScoreResult, ranked: Standings) -> str:
@@ -441,8 +451,8 @@ def parting(result: ScoreResult, ranked: Standings) -> str | None:
     (first, second), (ahead, behind, ties) = ranked.names[:2], counts
     index = result.primary.index
     said = (
-        f"By {index.term}, {first} is better on {count_of(ahead, 'query', 'queries')}, {second} on {behind}, "
-        f"{count_of(ties, 'tie')}."
+        f"By {index.term}, {first} is better on {ahead} of {count_of(sum(counts), 'query', 'queries')}, {second} on "
+        f"{behind}, and they are equal on {ties}."
     )
     values = [result[name].estimate(index).value for name in (first, second)]
     if ahead > behind or None in values or values[0] == values[1]:
@@ -468,7 +478,7 @@ def agreement(result: ScoreResult, system: SystemScore, facts: StudyFacts) -> st
     """A system's correlation, by the one that systems are compared by, as measured and without rating noise."""
     estimate, name = system.estimate(PEARSON), system.name
     if estimate.value is None:
-        return f"How far {name} agrees with people is not known: {estimate.reason}."
+        return f"How well {name} agrees with people is not known: {estimate.reason}."
     over = f"over {result.scope}"
     shown = _with_ends(estimate)
     if estimate.excludes_zero is False:
@@ -483,8 +493,8 @@ def agreements(result: ScoreResult, systems: Sequence[SystemScore], facts: Study
     if len(systems) < 2 or not all((each.estimate(PEARSON).low or 0.0) > 0 for each in systems):
         return [agreement(result, each, facts) for each in systems]
     over = f"over {result.scope}"
-    figures = [f"{each.name} at {_with_ends(each.estimate(PEARSON))}" for each in systems]
-    return [f"Agreement with people, as correlation {over}: {listed(figures)}{_noise(facts, systems)}."]
+    figures = [f"{_with_ends(each.estimate(PEARSON))} for {each.name}" for each in systems]
+    return [f"Correlation with people's judgments {over}: {listed(figures)}{_noise(facts, systems)}."]
 
 
 def _noise(facts: StudyFacts, systems: Sequence[SystemScore]) -> str:
@@ -494,7 +504,7 @@ def _noise(facts: StudyFacts, systems: Sequence[SystemScore]) -> str:
     if facts.reachable is None or any(estimate.value is None for estimate in free):
         return each
     shown = listed([_with_ends(estimate) for estimate in free])
-    return f"{each}; without rating noise {shown} (noise ceiling {facts.reachable:.2f})"
+    return f"{each}. Corrected for noise in the ratings: {shown} (noise ceiling {facts.reachable:.2f})"
 
 
 def _with_ends(estimate: Estimate) -> str:
@@ -511,21 +521,23 @@ def unknown(result: ScoreResult) -> list[str]:
     sentences = []
     if result.weighting is not Weighting.DESIGN:
         sentences.append(
-            "How the systems do on the whole collection: the figures describe the rated pairs, whose chances of being "
-            "picked are not known or not used."
+            "how the systems do on the whole collection. The numbers describe the rated pairs; how these were chosen "
+            "is not known, or not used."
         )
     queries = int(result.pairs["queries"])
     if queries < FEW_QUERIES:
         are = "is" if queries == 1 else "are"
-        sentences.append(f"How far the ranges can be trusted: {count_of(queries, 'query', 'queries')} {are} few.")
+        sentences.append(
+            f"how far the intervals can be trusted. {capital(count_of(queries, 'query', 'queries'))} {are} few."
+        )
     raters = result.raters.raters
     if raters is not None and raters < FEW_RATERS:
         sentences.append(
-            f"What other raters would say: the ranges allow for any raters like these {raters}, who are too few to "
-            f"say much about others. {option('raters', 'these')} keeps to these {raters}."
+            f"what other raters would say. With {raters} raters the intervals are only a rough guide to others; "
+            f"{option('raters', 'these')} gives intervals for these {raters} alone."
         )
     partial = [each.name for each in result.systems if each.coverage.scored < each.coverage.judged]
     if partial:
         verb = "it does" if len(partial) == 1 else "they do"
-        sentences.append(f"What {listed_some(partial)} would do on the rated pairs that {verb} not score.")
+        sentences.append(f"what {listed_some(partial)} would do on the rated pairs that {verb} not score.")
     return sentences

@@ -51,7 +51,7 @@ class Verdict:
     >>> scores = pd.DataFrame(pairs | {"one": [0.9, 0.2, 0.4, 0.3], "other": [0.1, 0.2, 0.4, 0.3]})
     >>> long = scores.melt(["query_id", "result_id"], var_name="system", value_name="score")
     >>> verdict = verdict_of(score_systems(judgments, long))
-    >>> verdict.advice()[1].partition(", by default, ")[0]
+    >>> verdict.advice()[1].partition(", the default ")[0]
     "Ranked by correlation (how closely scores follow people's judgments)"
     >>> verdict.sentences() == verdict.advice() + verdict.further()
     True

@@ -38,7 +38,7 @@ def printed(study: Path) -> str:
 def test_score_takes_a_folder_and_prints_the_best_first(printed: str) -> None:
     lines = printed.splitlines()
     head = next(number for number, line in enumerate(lines) if line.lstrip().startswith("rank"))
-    assert re.split("  +", lines[head].strip())[:4] == ["rank", "system", "figure", "95 %"]
+    assert re.split("  +", lines[head].strip())[:4] == ["rank", "system", "estimate", "95 %"]
     rows = [line.split() for line in lines[head + 1 : head + 5]]
     assert {row[1] for row in rows[:2]} == {"s1", "s3"} and {row[0] for row in rows[:2]} == {"1-2"}
 
@@ -46,7 +46,7 @@ def test_score_takes_a_folder_and_prints_the_best_first(printed: str) -> None:
 def test_the_first_line_says_what_to_use_and_the_table_holds_ranks_and_how_far_behind(printed: str) -> None:
     lines = printed.splitlines()
     assert lines[0].startswith("Use s1 or s3: ")
-    assert lines[1].startswith("If you need one today: s")
+    assert lines[1].startswith("If you must choose now: s")
     assert len(lines) <= MOST_LINES
     assert any(
         line.startswith("Ranked by pairwise accuracy within queries (how often a good match is ranked ")

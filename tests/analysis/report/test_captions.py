@@ -18,4 +18,4 @@ def test_against_qrels_a_system_is_effective_and_against_people_it_agrees():
     )
     by_people = rs.score({"good": RUN}, people, scale="1-5", method="none", replicates=20).to_latex()
     assert "Retrieval effectiveness of each system." in by_qrels and "agrees with people" not in by_qrels
-    assert "How far each system agrees with people." in by_people and "effectiveness" not in by_people
+    assert "How well each system agrees with people." in by_people and "effectiveness" not in by_people

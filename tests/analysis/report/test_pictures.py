@@ -55,7 +55,7 @@ def test_a_raters_name_hides_grid_and_medians_whole_and_never_a_dot() -> None:
 def test_the_line_of_even_use_is_named_beside_the_bars() -> None:
     drawn = pictures.shares("Use", list("12345"), np.array([0.1, 0.1, 0.1, 0.1, 0.6]))
     bars = [float(each) for each in re.findall(r"L ([\d.]+) [\d.]+ \nL [\d.]+ [\d.]+ \nz", drawn)]
-    named = re.search(r'<text ([^>]*x="([\d.]+)"[^>]*)>even</text>', drawn)
+    named = re.search(r'<text ([^>]*x="([\d.]+)"[^>]*)>all used equally</text>', drawn)
     assert named is not None and float(named[2]) > max(bars)
     assert "text-anchor: end" not in named[1]
 

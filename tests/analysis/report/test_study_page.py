@@ -376,7 +376,7 @@ def test_a_score_result_alone_makes_a_page(systems: int) -> None:
     html = html_of(page)
     assert html.startswith("<!doctype html>")
     assert len(sentences_of(page).items) == min(systems, 3)
-    assert ("Which differences are more than chance" in html) == (systems > 1)
+    assert ("Which differences are statistically significant" in html) == (systems > 1)
 
 
 def test_a_page_of_a_single_query_says_that_there_is_no_interval() -> None:

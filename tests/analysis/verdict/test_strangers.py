@@ -75,7 +75,7 @@ def contradictions(verdict: Verdict) -> list[str]:
             found.append(f"{name} is first, and {best} may be the best")
     if head.startswith("Use ") and best and not all(name in head for name in best[:3]):
         found.append(f"{head!r} does not name {best}")
-    if verdict.choice is not None and not verdict.choice.startswith(f"If you need one today: {best[0]}. "):
+    if verdict.choice is not None and not verdict.choice.startswith(f"If you must choose now: {best[0]}. "):
         found.append(f"the choice is not {best[0]}")
     if "cannot" in head and verdict.dropped is not None and head.startswith("The "):
         found.append("nothing is compared and something is dropped")

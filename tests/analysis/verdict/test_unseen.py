@@ -96,7 +96,7 @@ def test_no_reliability_range_or_letter_rests_on_a_figure_that_what_nobody_judge
         name for name in ("alpha", "beta", "gamma", "new") for line in latex if re.match(rf"{name} .*mathrm", line)
     }
     assert marked == {"alpha", "beta", "gamma"}
-    measures = latex[latex.index(r"\caption{Measures under their ir-measures names.}") :]
+    measures = latex[latex.index(r"\caption{Measures by their names in ir-measures.}") :]
     (row,) = (line for line in measures if line.startswith("new "))
     assert "textbf" not in row, "bold is what was tested and not found worse"
     assert all_four.verdict.contrary is None, "nor is another ahead of it by chance alone, which nobody tested"

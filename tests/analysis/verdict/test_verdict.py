@@ -68,7 +68,7 @@ def test_the_headline_says_which_to_use(names: str, wins: list[tuple[str, str]],
 
 def test_of_several_that_may_be_the_best_one_is_a_choice_and_no_finding() -> None:
     verdict = verdict_of(made("abc", over_all("ab", "c")))
-    assert verdict.choice == "If you need one today: a. It scores highest (0.90), but the lead may be chance."
+    assert verdict.choice == "If you must choose now: a. It scores highest (0.90), but the lead may be chance."
     assert verdict.as_json()["choice"] == "a" and verdict.as_json()["best"] == ["a", "b"]
     assert verdict_of(made("abc", over_all("a", "bc"))).choice is None
 
@@ -87,7 +87,7 @@ def test_what_speaks_for_the_second_system_stands_beside_the_choice(of_b: float,
         for system, value in zip(result.systems, (0.37, of_b), strict=True)
     ]
     verdict = verdict_of(replace(result, systems=tuple(systems)))
-    assert verdict.choice == f"If you need one today: a. It scores highest (0.90), but the lead may be chance.{said}"
+    assert verdict.choice == f"If you must choose now: a. It scores highest (0.90), but the lead may be chance.{said}"
 
 
 def test_a_leader_that_is_ahead_of_each_alone_and_not_of_all_together_is_explained() -> None:
@@ -208,8 +208,8 @@ def test_what_would_settle_it_is_the_price_of_a_difference_that_matters() -> Non
     by_hand = [next(n for n in range(2, 999) if _power(end, n) >= 0.8) for end in ends]
     assert list(settle.queries_interval) == by_hand == settle.as_json()["queries_interval"]
     assert settle.worth_it and settle.sentence() == (
-        "To detect a difference of 0.05 between a and b, the smallest that matters (80 % power), you need about 24 "
-        f"queries ({by_hand[0]} to {by_hand[1]}), 720 ratings."
+        "To detect a difference of 0.05 between a and b, the smallest that matters (--matters), with 80 % power, the "
+        f"study needs about 24 queries in all (it has 12; 95 % interval {by_hand[0]} to {by_hand[1]}) and 720 ratings."
     )
     more_than_there_are = verdict_of(made("ab"), StudyFacts(ratings=360, queries=15)).settling
     assert more_than_there_are is not None and not more_than_there_are.worth_it
@@ -300,14 +300,14 @@ def test_where_raters_vary_too_they_are_needed_in_proportion_and_are_fewer_than_
     unsure = np.sqrt(1 + any_like_these.queries * (0.05 / error) ** 2 / 12 / (2 * 3))
     wanted = of_t.ppf(0.975) + of_t.ppf(0.8) * unsure
     assert any_like_these.queries == pytest.approx(12 * (wanted * error / 0.05) ** 2, abs=1)
-    assert "queries (10 to 240) and raters in proportion" in any_like_these.sentence()
+    assert "queries in all (it has 12; 95 % interval 10 to 240), and raters in prop" in any_like_these.sentence()
     assert "in proportion" not in alone.sentence()
 
 
 def test_few_raters_are_named_as_the_reason_why_ranges_for_any_like_them_are_wide() -> None:
     result = made("ab")
     said = [verdict_of(replace(result, raters=RaterPopulation(number))).unknown for number in (3, 6)]
-    assert said[0][0].startswith("What other raters would say: the ranges allow for any raters like these 3, who")
+    assert said[0][0].startswith("what other raters would say. With 3 raters the intervals are only a rough guide")
     assert not any("raters" in text for text in said[1])
 
 
@@ -386,8 +386,16 @@ def test_with_two_systems_the_verdict_is_the_interval_of_their_difference() -> N
 @pytest.mark.parametrize(
     ("given", "name", "chosen"),
     [
-        ({}, "same_query", "by default, since 40 queries have good and poor results judged"),
-        ({"queries": 10}, "pearson", "by default, since only 10 queries have good and poor results judged"),
+        (
+            {},
+            "same_query",
+            "the default when at least 20 queries have 5 or more judged results, good ones and poor ones (here 40)",
+        ),
+        (
+            {"queries": 10},
+            "pearson",
+            "the default when fewer than 20 queries have 5 or more judged results, good ones and poor ones (here 10)",
+        ),
         ({"primary": "pooled AP"}, "average_precision", "as stated"),
         ({"primary": "nDCG@5", "unjudged": "skip"}, "condensed nDCG@5", "as stated"),
     ],
