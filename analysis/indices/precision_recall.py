@@ -244,10 +244,10 @@ class Retrieval:
         Parameters
         ----------
         known : whether the thresholds are known. Otherwise these pairs tell at which score a share is retrieved, and
-            another sample would tell another. A replicate in which the threshold is not where the share is reached is
-            then brought to the share, by pairs of which as much is relevant as between the neighbouring thresholds.
-            Where pairs with one score make up more than TIED of what is retrieved, all is at that score and not at the
-            share, and so are the replicates
+            another sample would tell another. A replicate is then brought to the share that these pairs retrieve, by
+            pairs of which as much is relevant as between the neighbouring thresholds: to cut each replicate anew would
+            jump over equal scores, which the jackknife takes for a large error. If pairs with one score make up more
+            than TIED of what is retrieved, replicates are at that score and not at the share
         """
         edges = np.unique(np.concatenate([thresholds, np.nextafter(thresholds, np.inf)]))
         at, over = (np.searchsorted(edges, each) + 1 for each in (thresholds, np.nextafter(thresholds, np.inf)))
@@ -264,18 +264,18 @@ class Retrieval:
         level = (plain[0, at] - plain[0, over] > TIED * plain[0, at]) & (
             np.bincount(bins, minlength=number)[at, None] > 1
         )
+        share = plain[0, at] / plain[0, :1]
 
-        def ratios(above: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        def ratios(above: np.ndarray, drawn: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             (seen, hits), (whole, relevant) = above[:, at], above[:, :1]
             with np.errstate(invalid="ignore", divide="ignore"):
-                if near is not None:
-                    share = shares[:, None] * (1 - 1e-12) * whole
-                    moved = np.where(level | ((seen >= share) & (above[0, over] < share)), seen, share)
+                if drawn and near is not None:
+                    moved = np.where(level, seen, share * whole)
                     hits = np.clip(hits + near * (moved - seen), 0.0, np.minimum(moved, relevant))
                     seen = moved
                 return hits / seen, hits / relevant, seen / whole
 
-        precision, recall, retrieved = ratios(plain)
+        precision, recall, retrieved = ratios(plain, drawn=False)
         p, r, _ = ratios(in_threads(partial(part_of, self.times), self._parts))
         without: Sequence[Sequence[np.ndarray | None] | np.ndarray] = [[None] * len(shares)] * 2
         if self.left_out is not None:

@@ -330,3 +330,17 @@ def test_precision_without_a_single_miss_in_the_sample_still_has_an_interval() -
     assert point.value == 1.0
     assert point.high == 1.0
     assert point.low is not None and 0.7 < point.low < 0.95
+
+
+def test_two_shares_that_retrieve_the_same_pairs_have_one_interval() -> None:
+    """Scores on a few levels: half a step lies between 60 and 65 %. Cut anew, a query less jumped over equal scores."""
+    random = np.random.default_rng(8)
+    query, counts = np.repeat(np.arange(100), 8), query_counts(100, 200, 3)
+    score = random.permutation(np.r_[random.integers(2, 22, 520), np.full(38, 1), np.full(242, 0)]).astype(float)
+    relevant = random.random(800) < 0.3 + 0.02 * score
+    lost = pr.Retrieval(query, relevant, counts, left_out=LeftOut.of(query))
+    one, other = lost.operating_points(score, np.ones(800), (0.655, 0.695)).precision
+    assert one.value == other.value and one.left_out is not None and other.left_out is not None
+    np.testing.assert_allclose(one.replicates, other.replicates, rtol=0, atol=TIGHT)
+    jackknife = np.std(one.left_out) * np.sqrt(len(one.left_out))
+    assert jackknife == pytest.approx(np.std(one.replicates), rel=0.25)  # the error of 200 replicates' is 5 %
