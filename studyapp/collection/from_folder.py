@@ -83,7 +83,9 @@ def _is_hidden(path: Path, source: Path) -> bool:
     return any(part.startswith(".") for part in path.relative_to(source if source.is_dir() else source.parent).parts)
 
 
-def make_collection(sources: Sequence[Path], folder: Path, *, convert: bool = False) -> tuple[str, ...]:
+def make_collection(
+    sources: Sequence[Path], folder: Path, *, convert: bool = False, searches: Sequence[str] = ()
+) -> tuple[str, ...]:
     """Write collection.csv of what lies in some folders; pictures from outside the study are copied into it.
 
     A picture that its camera held sideways is turned, and one in a format that browsers do not show is converted to
@@ -95,6 +97,7 @@ def make_collection(sources: Sequence[Path], folder: Path, *, convert: bool = Fa
     sources : folders, or single files
     folder : the study's
     convert : whether pictures may be converted
+    searches : what people search for among the items, which are then results alone; none: items are also queries
 
     Returns
     -------
@@ -125,7 +128,15 @@ def make_collection(sources: Sequence[Path], folder: Path, *, convert: bool = Fa
         rows.append({"item_id": names[path], "kind": "image", "path": placed, "text": "", "title": ""})
     for path, (title, text) in zip(found.texts, texts, strict=True):
         rows.append({"item_id": names[path], "kind": "text", "path": "", "text": text, "title": title})
-    write_table(pd.DataFrame(rows).assign(keywords=""), folder / "collection.csv")
+    table = pd.DataFrame(rows).assign(keywords="", role="result" if searches else "")
+    asked = {f"search-{number:0{len(str(len(searches)))}d}": text for number, text in enumerate(searches, 1)}
+    if doubled := asked.keys() & set(names.values()):
+        raise RelstudyError(f"{min(doubled)} is the name of an item, and of a search; rename the item")
+    of_searches = pd.DataFrame({"item_id": list(asked), "kind": "text", "text": list(asked.values()), "role": "query"})
+    write_table(
+        pd.concat([of_searches, table]).fillna("") if searches else table.drop(columns="role"),
+        folder / "collection.csv",
+    )
     if found.to_convert:
         notes.append(f"{count_of(len(found.to_convert), 'picture')} converted to PNG")
     if turned:
@@ -133,6 +144,24 @@ def make_collection(sources: Sequence[Path], folder: Path, *, convert: bool = Fa
     if found.others:
         notes.append(f"{count_of(found.others, 'file')} passed over, being no picture and no text")
     return tuple(notes)
+
+
+def read_searches(path: Path) -> tuple[str, ...]:
+    """The searches in a text file, one a line; empty lines are passed over.
+
+    Raises
+    ------
+    RelstudyError
+        if the file is not UTF-8, or holds no search
+    """
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise RelstudyError(f"{path}: not valid UTF-8; save it as UTF-8, one search a line") from None
+    searches = tuple(dict.fromkeys(line.strip() for line in lines if line.strip()))
+    if not searches:
+        raise RelstudyError(f"{path}: no search found; write one on each line")
+    return searches
 
 
 def _names(paths: Sequence[Path]) -> dict[Path, str]:

@@ -28,6 +28,10 @@ class NewOptions(CommandOptions):
         flags=("--from",),
     )
     convert: bool = option(False, "With --from: make PNG files of pictures that browsers do not show, as .tif.")
+    searches: Path | None = option(
+        None, "With --from: text file with a search on each line. Raters judge how well pictures or texts match each.",
+        shown="each picture or text is compared with the others",
+    )  # fmt: skip
 
 
 @click.command()
@@ -51,7 +55,7 @@ def new(folder: Path, more: tuple[Path, ...], options: NewOptions) -> None:
     from relstudy.common.runtime.errors import RelstudyError
     from relstudy.common.runtime.files import write_text
     from relstudy.studyapp.collection.asked_study import make_study
-    from relstudy.studyapp.collection.from_folder import Found, make_collection
+    from relstudy.studyapp.collection.from_folder import Found, make_collection, read_searches
     from relstudy.studyapp.collection.items import Collection
     from relstudy.studyapp.collection.results_table import read_results
     from relstudy.studyapp.config.starter import starter_toml
@@ -73,7 +77,11 @@ def new(folder: Path, more: tuple[Path, ...], options: NewOptions) -> None:
                 f"{quoted(folder)} makes one of them (nothing was written)"
             )
     notes: tuple[str, ...] = ()
-    if len(given) and all(path.suffix.lower() in TABLES and path.is_file() for path in given):
+    searches = () if options.searches is None else read_searches(options.searches)
+    of_tables = len(given) > 0 and all(path.suffix.lower() in TABLES and path.is_file() for path in given)
+    if searches and (not given or of_tables):
+        raise RelstudyError("--searches goes with --from and a folder of pictures or texts")
+    if of_tables:
         table = read_results(given)
         asked = make_study(table, folder, pairs=False, beside=given[0].parent)
         for sentence in table.sentences():
@@ -81,7 +89,7 @@ def new(folder: Path, more: tuple[Path, ...], options: NewOptions) -> None:
         say(f"{folder}: {asked.queries} queries, {asked.results} results; next: relstudy sample {quoted(folder)}")
         return
     if given:
-        notes = make_collection(given, folder, convert=options.convert)
+        notes = make_collection(given, folder, convert=options.convert, searches=searches)
         has_collection = True
     paradigms = Collection.load(folder).paradigms() if has_collection else ("image",)
     write_text(starter_toml(folder.resolve().name, paradigms or ("image",)), settings)

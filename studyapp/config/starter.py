@@ -324,8 +324,9 @@ def with_people(
     consent: str = "",
     ways: Sequence[str] = ("personal", "open"),
     completion_url: str = "",
+    title: str = "",
 ) -> str:
-    """A new study.toml with what raters are told, and how they get in.
+    """A new study.toml with what raters are told, and how they get in; "" keeps what is there.
 
     Examples
     --------
@@ -334,6 +335,7 @@ def with_people(
     (True, True)
     """
     said = {
+        **({r"^title = .*": f"title = {_string(title)}"} if title else {}),
         r'^contact = ""': f"contact = {_string(contact)}",
         r"^rules = .*": f"rules = {json.dumps(list(ways))}",
         **({r'^# consent = """\n(# .*\n)*?# """': f"consent = {_string(consent)}"} if consent else {}),

@@ -14,8 +14,8 @@ ENGLISH: dict[str, str] = {
     "page.language": "Language",
     "consent.heading": "Taking part",
     "consent.default": (
-        "You are asked to judge how well search results match queries. Taking part is voluntary and you can stop at "
-        "any time. Your ratings are stored under a code, without your name or network address, for research."
+        "You are asked for your opinion of what each page shows. Taking part is voluntary and you can stop at any "
+        "time. Your ratings are stored under a code, without your name or network address, for research."
     ),
     "consent.minutes": "It takes about {minutes} min.",
     "consent.pages": "There are {pages} pages.",
@@ -23,7 +23,9 @@ ENGLISH: dict[str, str] = {
         "What your platform sends with you ({names}) is stored with them, so that you are one person here and can be "
         "paid."
     ),
-    "consent.stored.personal": "A fingerprint of your personal link is stored, so that it makes you one person.",
+    "consent.stored.personal": (
+        "Your personal link is stored as a code that does not give it away, to keep your answers together."
+    ),
     "consent.stored.cookie": "A cookie in this browser remembers which ratings are yours.",
     "consent.stored.times": "We also store the times of your visits and answers.",
     "consent.stored.screening": (
@@ -463,8 +465,13 @@ ENGLISH: dict[str, str] = {
     "admin.done": "Done",
     "admin.invite.personal": "Personal links",
     "admin.invite.note": (
-        "A personal link makes its holder one rater, on any machine. Links are shown once: only a hash of each is kept."
+        "Give each person a link of their own; it works on any device. Links are shown once, so copy them."
     ),
+    "admin.invite.only_here": (
+        "These links begin with {address} and open on this computer only. To let other people in, serve the study at "
+        "an address that they can reach (--host 0.0.0.0), and open this page by that address."
+    ),
+    "admin.nobody": "Nobody has rated yet. Send people their links:",
     "admin.invite.how": "How many",
     "admin.invite.group": "Group",
     "admin.invite.any": "chosen when they start",

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -34,13 +35,22 @@ from relstudy.studyapp.web.hosted import NAME, RESERVED, STOPPED
 from relstudy.studyapp.web.uploads import ARRAY, items_in, sources_in
 
 DRAFT, UPLOADS, SCORES, VECTORS = "draft.json", "uploads", "scores", "vectors"
+SEARCHES = "searches.txt"
+MOST_NAMED = 5
+"""Files and folders of items up to which each is named."""
 IDS = ".ids.txt"
 """What the ids beside an array are called."""
 SCALES = ("1-5", "yes-no", "binary", "1-9")
 WAYS = ("personal", "open", "prolific")
 PROLIFIC = "https://app.prolific.com/submissions/complete?cc="
-OFFERED = ("keywords", "colour", "bm25", "gift", "simplicity")
-"""Built-in systems that a page offers."""
+OFFERED = {
+    "colour": (True, "Similar colours"),
+    "gift": (True, "Similar colours and textures (GIFT)"),
+    "simplicity": (True, "Similar regions of the picture (SIMPLIcity)"),
+    "bm25": (False, "Words in common, rare words count more (BM25)"),
+    "keywords": (False, "Keywords in common"),
+}
+"""Built-in systems that a page offers: whether each compares pictures, else words; and how, for people."""
 OF_PARADIGM = {"image": "colour", "text": "bm25"}
 """The system that needs nothing but the items, by how queries ask."""
 LONGEST = 300.0
@@ -71,31 +81,33 @@ class Template:
     measure: str = "cosine"
 
 
-RESULTS = (
-    "A table with a row for each query, system and result; TREC runs with a table of their documents; or a zip with a "
-    "folder of pictures for each system."
-)
+PROMPTS = "A folder for each model, together in one folder or zip, and a table or text file of the prompts, one a line."
 TEMPLATES = {
     "answers": Template(
         "Answers of language models", "A table with a row for each question and a column of answers for each model."
     ),
-    "search": Template("Search results", RESULTS),
-    "yes-no": Template("Search results, relevant or not", "The same, with yes or no for each result.", scale="yes-no"),
+    "search": Template(
+        "Results that your search system found",
+        "A table with a row for each query, system and result; or TREC runs with their documents and queries.",
+    ),
+    "yes-no": Template(
+        "Results that your search system found: relevant, yes or no", "The same files as above.", scale="yes-no"
+    ),
     "side-by-side": Template(
-        "Two systems side by side", "The same, or a table of answers: which of two is better?", side_by_side=True
+        "Results or answers of two systems, side by side",
+        "The same files as above, for two systems or models: which is better?",
+        side_by_side=True,
     ),
-    "made-pictures": Template(
-        "Pictures made for texts", "A zip with a folder of pictures for each system, and a table of the texts."
-    ),
-    "films": Template("Films or sounds", "A zip with a folder of files for each system, and a table of the texts."),
+    "made-pictures": Template("Pictures that models made from texts", PROMPTS),
+    "films": Template("Films or sounds that models made from texts", PROMPTS),
     "items": Template(
         "Your own pictures or texts",
-        "A zip of pictures, or of texts (.txt, .md). People judge how similar they are.",
+        "Pictures, or texts (.txt, .md). People judge how well they match one another, or searches that you give.",
         of_items=True,
     ),
     "codes": Template(
-        "Hash codes and people",
-        "A zip of pictures; your codes (.npy, a row for each picture, with NAME.ids.txt) come with the next step.",
+        "Your own pictures, to check hash codes",
+        "Pictures; your codes (.npy, a row for each picture, with NAME.ids.txt) come with the next step.",
         of_items=True,
         measure="hamming",
     ),
@@ -110,7 +122,8 @@ class Draft:
     ----------
     name : of the study, and of its folder
     template : one of TEMPLATES
-    question, scale, side_by_side : what people are asked; "": what fits
+    searches : what people search for among the items, of a study of items; none: items are compared with one another
+    title, question, scale, side_by_side : what people read and are asked; "": what fits
     raters : people expected; None: not known
     systems : built-in systems that propose pairs, of a study of items; none: those that apply
     queries, results, base : numbers to draw, of a study of items
@@ -121,7 +134,9 @@ class Draft:
     """
 
     name: str
-    template: str = "search"
+    template: str = ""
+    searches: tuple[str, ...] = ()
+    title: str = ""
     question: str = ""
     scale: str = SCALES[0]
     side_by_side: bool = False
@@ -148,7 +163,7 @@ class Draft:
             return None
         content = read_json(folder / DRAFT)["draft"]
         examples = tuple((query, result, rating) for query, result, rating in content["examples"])
-        lists = {name: tuple(content[name]) for name in ("systems", "ways")}
+        lists = {name: tuple(content[name]) for name in ("systems", "ways", "searches")}
         return cls(**content | lists | {"examples": examples})
 
     def checked(self) -> Draft:
@@ -161,8 +176,10 @@ class Draft:
         """
         if not NAME.fullmatch(self.name) or self.name in RESERVED:
             raise RelstudyError(f"{self.name!r} cannot be the name of a study: letters, digits, - and _ are allowed")
-        if self.template not in TEMPLATES or self.scale not in SCALES:
-            raise RelstudyError("a kind and a scale of the list are needed")
+        if self.template not in TEMPLATES:
+            raise RelstudyError("choose what people rate")
+        if self.scale not in SCALES:
+            raise RelstudyError("choose a scale of the list")
         if not self.ways or not set(self.ways) <= set(WAYS):
             raise RelstudyError("choose how raters get in")
         if not set(self.systems) <= set(SYSTEMS):
@@ -174,11 +191,13 @@ class Draft:
 
 @dataclass(frozen=True)
 class Made:
-    """What a draft made: what was understood, its systems, and the commands that do the same."""
+    """What a draft made: what was understood, its systems, the built-in ones that can be chosen, and the commands that
+    do the same."""
 
     said: tuple[str, ...]
     systems: tuple[str, ...]
     commands: tuple[str, ...]
+    offered: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, folder: Path) -> Made:
@@ -213,7 +232,9 @@ def make_draft(draft: Draft, host: Path, take: Callable[[Path], None] | None = N
             made = (_of_items if draft.kind.of_items else _of_results)(draft, uploads, study)
             file = study / "study.toml"
             url = PROLIFIC + draft.completion if draft.completion else ""
-            said = with_people(file.read_text(encoding="utf-8"), draft.contact, draft.consent, draft.ways, url)
+            said = with_people(
+                file.read_text(encoding="utf-8"), draft.contact, draft.consent, draft.ways, url, draft.title
+            )
             drawn = read_table(study / "pairs.csv", "query_id", "result_id").frame
             taken = set(zip(drawn["query_id"], drawn["result_id"], strict=True))
             kept = tuple(each for each in draft.examples if each[:2] not in taken and each[2] in _grades(draft))
@@ -268,46 +289,83 @@ def _of_items(draft: Draft, uploads: Path, study: Path) -> Made:
     arrays = [path for path in given if path.name.endswith((ARRAY, IDS))]
     scored = [path for path in given if path not in arrays]
     study.mkdir()
+    items = [path for path in items_in(uploads) if path.relative_to(uploads).parts[0] != SCORES]
+    of_upload = Counter(path.relative_to(uploads).parts[0] for path in items)
+    for path in uploads.iterdir():
+        if path.name not in (*of_upload, SCORES):
+            raise RelstudyError(f"{path.name} holds no pictures and no texts (.txt, .md); leave it out")
     for path in given:
         target = study / (VECTORS if path in arrays else SCORES) / path.name
         target.parent.mkdir(exist_ok=True)
         (shutil.copytree if path.is_dir() else shutil.copyfile)(path, target)
-    notes = make_collection(
-        [path for path in items_in(uploads) if path.relative_to(uploads).parts[0] != SCORES], study, convert=True
-    )
+    notes = make_collection(items, study, convert=True, searches=draft.searches)
+    if draft.searches:
+        write_text("\n".join(draft.searches) + "\n", study / SEARCHES)
     collection = Collection.load(study)
     paradigms = collection.paradigms()
+    has_pictures = any(item.kind == "image" for item in collection.items)
+    has_words = any(item.role != "query" and (item.text or item.title or item.keywords) for item in collection.items)
+    if draft.searches and not has_words:
+        raise RelstudyError(
+            "no built-in system finds pictures by words: give your system's results instead (Results that your search "
+            "system found), or leave the searches out"
+        )
+    offered = tuple(
+        name
+        for name, (pictures, _) in OFFERED.items()
+        if (has_pictures and not draft.searches if pictures else has_words)
+    )
     write_text(with_question(starter_toml(draft.name, paradigms), draft.question, draft.scale), study / "study.toml")
     built_in = draft.systems or tuple(OF_PARADIGM[name] for name in paradigms)
     measured = [f"vectors:{VECTORS}/{path.name}:{draft.kind.measure}" for path in arrays if path.suffix == ARRAY]
     systems = (*built_in, *(f"{SCORES}/{path.name}" for path in scored), *measured)
     words = ["--systems", ",".join(systems), "--queries", str(draft.queries), "--results", str(draft.results)]
-    words += ["--base", str(draft.base), *(["--raters", str(draft.raters)] if draft.raters else [])]
+    pairs = min(draft.queries, queries_there(collection)) * min(draft.results, len(collection.items))
+    words += ["--base", str(min(draft.base, max(pairs // 3, 1))), *(["--raters", str(draft.raters)] if draft.raters else [])]
     drawn = _run(["sample", str(study), *words, "--json"])
     file = study / "study.toml"
     share = f"pairs_per_rater = {-(-drawn['unique_pairs'] // drawn['raters']) or 1}"
     write_text(re.sub(r"^pairs_per_rater = 100\b", share, file.read_text(encoding="utf-8"), flags=re.M), file)
     hours = drawn["rater_hours"]
+    number, queries = len(collection) - len(draft.searches), thousands(sum(drawn["queries"].values()))
     said = (
-        f"{count_of(len(collection), 'item')}; {thousands(sum(drawn['queries'].values()))} of them are queries",
+        *(f"{name}: {count_of(many, 'item')}" for name, many in of_upload.items() if len(of_upload) <= MOST_NAMED),
+        f"{count_of(number, 'item')} in all; "
+        + (
+            f"{queries} searches"
+            if draft.searches
+            else f"{queries} of them are queries, for which others are the results"
+        ),
         *notes,
         f"{thousands(drawn['pairs'])} pairs to rate, {drawn['base_pairs']} of them by everyone",
         f"{thousands(hours['ratings'])} ratings by {count_of(drawn['raters'], 'person', 'people')}, about "
         f"{60 * hours['each']:.0f} minutes each",
         *drawn["notes"],
     )
-    uploaded = " ".join(shlex.quote(path.name) for path in sorted(uploads.iterdir()) if path.name != SCORES)
+    uploaded = " ".join(map(shlex.quote, of_upload if len(of_upload) <= MOST_NAMED else ["FOLDER"]))
     commands = (
-        f"relstudy new {draft.name} --from {uploaded}",
+        f"relstudy new {draft.name} --from {uploaded}{f' --searches {SEARCHES}' if draft.searches else ''}",
         shlex.join(["relstudy", "sample", draft.name, *words]),
     )
-    return Made(said, systems, commands)
+    return Made(said, systems, commands, offered)
+
+
+def queries_there(collection: Collection) -> int:
+    """How many queries can be drawn."""
+    return sum(len(collection.queries(kind)) for kind in collection.paradigms())
 
 
 def differences_found(folder: Path) -> tuple[str, ...]:
     """What a study of a draft's size finds, in sentences of `relstudy plan`."""
     plan = _run(["plan", str(folder), "--studies", str(PLANNED), "--json"])
-    return tuple(each for each in (plan["drawn_sentence"], plan["sentence"]) if each)
+    collection = Collection.load(folder)
+    there = queries_there(collection)
+    few = (
+        f"There are only {there} queries to draw: a study of them finds larger differences alone."
+        if (plan["queries"] or 0) > there
+        else ""
+    )
+    return tuple(each for each in (plan["drawn_sentence"], plan["sentence"], few) if each)
 
 
 def _run(words: list[str]) -> dict[str, Any]:

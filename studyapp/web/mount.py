@@ -36,6 +36,17 @@ def is_within(address: str) -> bool:
     return _WITHIN.fullmatch(address) is not None
 
 
+def is_only_here(address: str) -> bool:
+    """True if an address is one of this machine to itself, which opens nothing on another.
+
+    Examples
+    --------
+    >>> is_only_here("http://localhost:8000/"), is_only_here("http://192.168.1.5:8000/")
+    (True, False)
+    """
+    return urlsplit(address).hostname in ("localhost", "127.0.0.1", "::1")
+
+
 def asked_query() -> str:
     """The query of this request with a question mark before it, or "". Bytes that are no text are
     written as addresses write them."""

@@ -27,8 +27,9 @@ from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.pairs_table import OTHER
 from relstudy.common.tables.meaning.scales import scale_named
 from relstudy.studyapp.config.accounts import read_accounts
+from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.config.texts import ENGLISH
 from relstudy.studyapp.monitoring.checkup import check_study
-from relstudy.studyapp.systems import SYSTEMS
 from relstudy.studyapp.web.admin.access import make_setup_link
 from relstudy.studyapp.web.admin.further_studies import EXTENSION, SetUp
 from relstudy.studyapp.web.draft import (
@@ -46,8 +47,11 @@ from relstudy.studyapp.web.draft import (
 from relstudy.studyapp.web.draft_preview import preview_of
 from relstudy.studyapp.web.guide import pairs_to_grade
 from relstudy.studyapp.web.hosted import NAME
-from relstudy.studyapp.web.uploads import UPLOAD, taken_in
+from relstudy.studyapp.web.mount import is_only_here
+from relstudy.studyapp.web.uploads import FILES, UPLOAD, taken_in
 
+MOST_SEARCHES = 2_000
+"""Searches that are taken from the form."""
 SHOWN, MOST_SHOWN, LONGEST_SIDE = 3, 600, 160
 """Queries whose first result is shown before a study is opened, characters of each, and pixels of a picture."""
 SECONDS = 60
@@ -60,7 +64,7 @@ def add_pages(app: Flask, set_up: SetUp, *, secure: bool) -> None:
     app.config.update(
         SECRET_KEY=hmac.digest(set_up.key.encode(), b"set up", "sha256"), SESSION_COOKIE_NAME="relstudy-set-up",
         SESSION_COOKIE_HTTPONLY=True, SESSION_COOKIE_SAMESITE="Strict", SESSION_COOKIE_SECURE=secure,
-        MAX_CONTENT_LENGTH=UPLOAD,
+        MAX_CONTENT_LENGTH=UPLOAD, MAX_FORM_PARTS=FILES + 100,
     )  # fmt: skip
     app.extensions[EXTENSION] = set_up
     app.register_blueprint(blueprint)
@@ -86,11 +90,13 @@ def _page(
 ) -> ResponseReturnValue:
     template = current_app.jinja_env.get_template("set_up.html")
     shown = draft or Draft("")
-    made = Made.of(_here().folder / draft.name) if draft else None
+    folder = _here().folder / shown.name
+    made = Made.of(folder) if draft else None
     page = template.render(
-        message=message, draft=shown, given=given or shown, made=made,
+        message=message, draft=shown, given=given or shown, made=made, asks=Study.load(folder) if draft else None,
         csrf=session["csrf"], step=step, steps=STEPS, templates=TEMPLATES, scales=SCALES,
-        offered={name: SYSTEMS[name][1] for name in OFFERED}, **more,
+        consent=ENGLISH["consent.default"], only_here=is_only_here(request.root_url),
+        offered={name: OFFERED[name][1] for name in made.offered} if made else {}, **more,
     )  # fmt: skip
     return page, status
 
@@ -119,20 +125,24 @@ def form() -> ResponseReturnValue:
 def make() -> ResponseReturnValue:
     """Make a study of what was uploaded; it is not served yet."""
     here, before, form = _here(), _draft(_here()), request.form
-    files = [each for each in request.files.getlist("files") if each.filename]
+    files = _uploaded()
     kind = form.get("template", "")
-    first = Path(files[0].filename or "").name.split(".")[0] if files else ""
-    name = re.sub(r"[^A-Za-z0-9_]+", "-", form.get("name", "").strip()[:64] or first).strip("-")[:48]
-    draft = replace(before or Draft(name), name=name, template=kind)
+    named = form.get("name", "").strip()[:64]
+    first = (files[0].filename or "").split("/")[0].split(".")[0] if files else before.name if before else ""
+    name = re.sub(r"[^A-Za-z0-9_]+", "-", named or first).strip("-")[:48]
+    searches = tuple(
+        dict.fromkeys(each.strip()[:500] for each in form.get("searches", "").splitlines() if each.strip())
+    )
+    draft = replace(before or Draft(name), name=name, template=kind, searches=searches[:MOST_SEARCHES])
     if before is None or before.template != kind:
         chosen = TEMPLATES.get(kind, TEMPLATES["search"])
         draft = replace(draft, scale=chosen.scale, side_by_side=chosen.side_by_side)
     try:
         if not files and (before is None or before.name != name):
-            raise RelstudyError("choose a table of results, or a zip of folders of pictures")
+            raise RelstudyError("choose files, a folder or a zip")
         make_draft(draft, here.folder, (lambda place: taken_in(files, place)) if files else None)
     except RelstudyError as error:
-        return _page(ITEMS, before, str(error), 400, given=draft)
+        return _page(ITEMS, before, str(error), 400, given=replace(draft, name=named))
     if before is not None and before.name != name:
         shutil.rmtree(here.folder / before.name)
     session["made"] = name
@@ -152,29 +162,26 @@ def step(step: str) -> ResponseReturnValue:
 @blueprint.post("/raters", defaults={"step": "raters"})
 def save(step: str) -> ResponseReturnValue:
     """Make the study anew with what a step says."""
-    here, draft, form = _here(), _drafted(_here()), request.form
-    files = [each for each in request.files.getlist("files") if each.filename]
+    here, before, form = _here(), _drafted(_here()), request.form
+    files, draft = _uploaded(), before
     try:
-        draft = FILLED[step](draft, form)
+        draft = FILLED[step](before, form)
         if files:
             make_draft(draft, here.folder, lambda place: _with_more(draft, here.folder, files, place))
         else:
             make_draft(draft, here.folder)
+        if form.get("then") == "stay":
+            return redirect(f"/start/{step}")
+        if form.get("then") == "simulate" and draft.kind.of_items:
+            return _page(step, draft, found=differences_found(here.folder / draft.name))
     except RelstudyError as error:
-        return _page(step, draft, str(error), 400)
+        return _page(step, before, str(error), 400, given=draft)
     return redirect(f"/start/{STEPS[STEPS.index(step) + 1]}")
 
 
-@blueprint.post("/size")
-def size() -> ResponseReturnValue:
-    """What differences a study of this size finds."""
-    draft = _drafted(_here())
-    if not draft.kind.of_items:
-        abort(404)
-    try:
-        return _page("question", draft, found=differences_found(_here().folder / draft.name))
-    except RelstudyError as error:
-        return _page("question", draft, str(error), 400)
+def _uploaded() -> list[FileStorage]:
+    """The files that a form sends, chosen one by one or as a folder."""
+    return [each for name in ("files", "folder") for each in request.files.getlist(name) if each.filename]
 
 
 def _with_more(draft: Draft, host: Path, files: list[FileStorage], place: Path) -> None:
@@ -204,7 +211,8 @@ def _systems(draft: Draft, form: MultiDict[str, str]) -> Draft:
 
 def _question(draft: Draft, form: MultiDict[str, str]) -> Draft:
     raters = _number(form, "raters", "Number of people")
-    asked = replace(draft, question=form.get("question", "").strip()[:500], scale=form.get("scale", ""), raters=raters)
+    title, question = (" ".join(form.get(name, "").split())[:500] for name in ("title", "question"))
+    asked = replace(draft, title=title, question=question, scale=form.get("scale", ""), raters=raters)
     if not draft.kind.of_items:
         return replace(asked, side_by_side=form.get("ask") == "side-by-side")
     queries, results, base = (_number(form, name, name.capitalize(), 5_000) for name in ("queries", "results", "base"))

@@ -23,7 +23,8 @@ UNPACKED, FILES = 512 << 20, 5_000
 
 
 def taken_in(files: Sequence[FileStorage], place: Path, *, arrays: bool = False) -> None:
-    """Write tables as they are, and what archives hold in a folder for each, into an empty folder.
+    """Write files as they are, those of a chosen folder below it, and what archives hold in a folder for each, into an
+    empty folder.
 
     Raises
     ------
@@ -31,19 +32,25 @@ def taken_in(files: Sequence[FileStorage], place: Path, *, arrays: bool = False)
         for another type of file, a name that comes twice, and an archive that leads out or holds too much
     """
     left = [UNPACKED, FILES]
+    tables = (*TABLES, ARRAY) if arrays else TABLES
     for each in files:
-        name = PurePosixPath((each.filename or "").replace("\\", "/")).name
-        target = place / name
-        tables = (*TABLES, ARRAY) if arrays else TABLES
-        if not name.lower().endswith((".zip", *tables)):
-            raise RelstudyError(f"{name}: a table ({', '.join(tables)}) or a zip is needed")
+        parts = PurePosixPath((each.filename or "").replace("\\", "/")).parts
+        if parts[0].endswith(("/", ":")):
+            parts = parts[-1:]  # the whole path on somebody's machine
+        if len(parts) > 1 and any(part.startswith(".") for part in parts):
+            continue  # hidden in a chosen folder; a way out (..) begins with a dot, too
+        name, target = parts[-1], place.joinpath(*parts)
         if target.exists():
             raise RelstudyError(f"{name} comes twice")
         if name.lower().endswith(".zip"):
             _unpack(each, target, name, left)
-        else:
-            place.mkdir(parents=True, exist_ok=True)
-            each.save(target)
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        each.save(target)
+        if not (name.lower().endswith((*tables, *TEXTS)) or shown_kind(target) or can_be_shown(target)):
+            target.unlink()
+            if len(parts) == 1:
+                raise RelstudyError(f"{name}: choose a table ({', '.join(tables)}), pictures, texts or a zip")
     if not sources_in(place) and not (arrays and any(place.rglob(f"*{ARRAY}"))):
         raise RelstudyError("nothing was found in the zip: folders of pictures, films or sounds, or tables, are needed")
 

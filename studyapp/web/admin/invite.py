@@ -12,6 +12,7 @@ from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment import invitations
 from relstudy.studyapp.web.admin.figures import forget_figures
 from relstudy.studyapp.web.admin.researchers import admin_required
+from relstudy.studyapp.web.mount import is_only_here
 from relstudy.studyapp.web.rendering import show
 from relstudy.studyapp.web.site import current_site
 
@@ -22,13 +23,15 @@ MOST_LINKS = 500
 
 @dataclass(frozen=True)
 class InvitePage:
-    """Ways in as addresses, empty where they are closed, and invitations just made (shown this once)."""
+    """Ways in as addresses, empty if they are closed; their beginning if it is of this machine alone; and invitations
+    just made (shown this once)."""
 
     tab: ClassVar = "invite"
     most: ClassVar = MOST_LINKS
     personal: bool
     crowd: str
     open: str
+    only_here: str
     groups: tuple[str, ...]
     links: tuple[dict[str, str], ...]
     message: str
@@ -48,6 +51,7 @@ def _invite_page(links: tuple[invitations.Invitation, ...] = (), message: str = 
         personal="personal" in study.entry.rules,
         crowd=base + crowd if crowd else "",
         open=f"{base}/" if study.entry.open_rule else "",
+        only_here=base if is_only_here(base) else "",
         groups=tuple(group.name for group in study.groups),
         links=tuple(link.below(base) for link in links),
         message=message,

@@ -223,6 +223,60 @@ def test_pictures_of_ones_own_become_a_study_for_which_systems_propose_pairs(hos
     assert visitor.status == 200
 
 
+def test_texts_of_ones_own_are_judged_for_the_searches_that_are_given(host, visitor):
+    texts = {f"{k}.txt": f"How to {what} a file.".encode() for k, what in enumerate(("read", "copy", "sort", "zip"))}
+    csrf = visitor.get("/start/").form().fields["csrf"]
+    sent = [(io.BytesIO(content), f"help pages/{name}") for name, content in texts.items()]
+    page = visitor.post("/start/", csrf=csrf, folder=sent, template="items", searches="copy files\n\nzip\ncopy files\n")
+    assert visitor.status == 200, page.text
+    assert "help pages: 4 items" in page.text and "4 items in all; 2 searches" in page.text
+    assert "Words in common" in page.text and "Similar colours" not in page.text, (
+        "what compares pictures is not offered"
+    )
+    study = host[2] / "help-pages"
+    items = pd.read_csv(study / "collection.csv").set_index("item_id")["role"].to_dict()
+    assert items == {
+        "search-1": "query",
+        "search-2": "query",
+        "0": "result",
+        "1": "result",
+        "2": "result",
+        "3": "result",
+    }
+    assert set(pd.read_csv(study / "pairs.csv")["query_id"]) <= {"search-1", "search-2"}
+    visitor.get("/start/check")
+    assert "relstudy new help-pages --from &#39;help pages&#39; --searches searches.txt" in visitor.html
+    made = visitor.client.get("/start/").get_data(as_text=True)
+    assert "copy files\nzip</textarea>" in made
+
+
+def test_pictures_are_chosen_one_by_one_and_a_file_of_no_use_is_named(visitor):
+    pictures = [(f"IMG_{k}.JPG", picture(10 * k)) for k in range(12)]
+    page = visitor.upload(*pictures, name="trip", template="items")
+    assert visitor.status == 200 and "12 items in all" in page.text and "Words in common" not in page.text
+    page = visitor.fill("systems", systems=["gift", "colour"])
+    assert visitor.status == 200
+    page = visitor.fill("question", scale="1-5", queries="x", results="3", title="My trip")
+    assert visitor.status == 400 and page.form().fields["title"] == "", "what cannot be read is not kept"
+    page = visitor.upload(*pictures, ("notes.csv", b"query\na\n"), name="trip", template="items")
+    assert visitor.status == 400 and "notes.csv holds no pictures and no texts (.txt, .md); leave it out" in page.text
+    page = visitor.post("/start/", csrf=page.form().fields["csrf"], template="items", name="trip", searches="a red car")
+    assert visitor.status == 400 and "no built-in system finds pictures by words" in page.text
+    assert "trip" in page.form().fields["name"] and "a red car" in visitor.html
+
+
+def test_a_title_and_a_question_are_shown_before_they_are_written(host, visitor):
+    visitor.upload(("answers.csv", TABLE.encode()))
+    visitor.get("/start/question")
+    assert (
+        'placeholder="How good are these answers?"' in visitor.html and 'placeholder="How good is this' in visitor.html
+    )
+    page = visitor.fill("question", ask="each", scale="yes-no", title='Is "this" right?', then="stay")
+    assert page.form().fields["title"] == 'Is "this" right?'
+    assert Study.load(host[2] / "answers").title == 'Is "this" right?'
+    assert "open on this computer only" in visitor.get("/start/raters").text
+
+
 def test_what_differences_a_study_of_this_size_finds_is_simulated_on_demand(host, visitor, monkeypatch):
     visitor.upload(("holiday.zip", zipped({f"{k}.png": picture(10 * k) for k in range(12)})), template="items")
     visitor.fill("question", scale="1-5", queries="6", results="3", base="2", raters="2")
@@ -230,17 +284,18 @@ def test_what_differences_a_study_of_this_size_finds_is_simulated_on_demand(host
 
     def plan(words: list[str]) -> dict[str, Any]:
         asked.append(words)
-        return {"drawn_sentence": "The 6 queries.", "sentence": "About 100 queries."}
+        return {"drawn_sentence": "The 5 queries.", "sentence": "About 100 queries.", "queries": 100}
 
+    monkeypatch.setattr("relstudy.studyapp.web.set_up.make_draft", lambda *given: asked.append([given[0].queries]))
     monkeypatch.setattr("relstudy.studyapp.web.draft._run", plan)
-    csrf = visitor.get("/start/question").forms[1].fields["csrf"]
-    page = visitor.post("/start/size", csrf=csrf)
-    assert visitor.status == 200 and "The 6 queries. About 100 queries." in page.text
-    assert asked == [["plan", str(host[2] / "holiday"), "--studies", "20", "--json"]]
-    assert visitor.post("/start/size") and visitor.status == 400, "nothing is simulated for another site's form"
+    page = visitor.fill("question", scale="1-5", queries="5", results="3", base="2", raters="2", then="simulate")
+    assert visitor.status == 200
+    assert "The 5 queries. About 100 queries. There are only 12 queries to draw" in page.text
+    assert asked == [[5], ["plan", str(host[2] / "holiday"), "--studies", "20", "--json"]]
+    assert page.form().fields["queries"] == "5" and "Save and simulate studies" in page.text
+    monkeypatch.undo()
     visitor.upload(("answers.csv", TABLE.encode()))
     assert "What differences will it find?" not in visitor.get("/start/question").text
-    assert visitor.post("/start/size", csrf=csrf) and visitor.status == 404
 
 
 def test_every_page_of_a_draft_is_seen_as_a_rater_meets_it_and_nothing_is_stored(host, visitor):
@@ -368,12 +423,12 @@ def test_archives_that_unpack_to_too_much_are_refused(visitor, monkeypatch):
 
 
 WRONG = {
-    "no file": ((), {}, "choose a table"),
+    "no file": ((), {}, "choose files, a folder or a zip"),
     "no query": ((("a.csv", b"what,model\n1,2\n"),), {}, "no column holds the query"),
-    "another type": ((("a.docx", b"PK"),), {}, "a.docx: a table"),
+    "another type": ((("a.docx", b"PK"),), {}, "a.docx: choose a table"),
     "a reserved name": ((("a.csv", TABLE.encode()),), {"name": "static"}, "cannot be the name of a study"),
     "no name": ((("a.csv", TABLE.encode()),), {"name": "../.."}, "cannot be the name of a study"),
-    "no kind": ((("a.csv", TABLE.encode()),), {"template": "dances"}, "a kind and a scale of the list"),
+    "no kind": ((("a.csv", TABLE.encode()),), {"template": "dances"}, "choose what people rate"),
 }
 
 
