@@ -40,6 +40,7 @@ class AnswerComparison:
     best : models that may be the best
     ahead : models that each is ahead of, by the paired interval of the two alone
     unjudged : answers that nobody judged
+    what : the word for what models gave
     """
 
     names: tuple[str, ...]
@@ -49,6 +50,7 @@ class AnswerComparison:
     best: tuple[str, ...]
     ahead: dict[str, tuple[str, ...]]
     unjudged: int
+    what: str = "answers"
 
     @property
     def headline(self) -> str:
@@ -58,9 +60,9 @@ class AnswerComparison:
         lead, out = self.names[0], [name for name in self.names if name not in self.best]
         open_yet = [name for name in self.best if name != lead]
         if not open_yet:
-            return f"Use {lead}: its answers are better than those of {listed(out)}."
+            return f"Use {lead}: its {self.what} are better than those of {listed(out)}."
         if not out:
-            return f"These answers do not show which model is better: {listed(self.best)}."
+            return f"These {self.what} do not show which of them is better: {listed(self.best)}."
         return f"Use {lead}. {listed(open_yet)} cannot quite be ruled out as equally good; {listed(out)} can."
 
     def rows(self) -> list[list[Any]]:

@@ -6,12 +6,14 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from relstudy.analysis.pipeline import ScoringRun
 from relstudy.analysis.report import score_sections
+from relstudy.analysis.report.answers import results_section
 from relstudy.analysis.report.by_group import groups_section
 from relstudy.analysis.report.citing import citing_section
 from relstudy.analysis.report.inputs import PageTables, with_source_and_round
@@ -29,6 +31,7 @@ from relstudy.calibration.reliability.scale_use import uniformity_table
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.wording import count_of, percent, tenths
 from relstudy.common.tables.meaning.pairs_table import RANDOM, one_row_per_source
+from relstudy.common.tables.meaning.study_folder import ANSWERS
 
 
 def study_page(
@@ -54,6 +57,7 @@ def study_page(
     raters = None if tables.ratings is None else int(tables.ratings.frame["rater_id"].nunique())
     sections = [
         answer,
+        *_some(None if question else asked_section(tables.folder, run)),
         *_some(parting_section(result, verdict, tables.items, with_pictures)),
         *_some(shown),
         *_some(trust_section(tables, verdict)),
@@ -81,6 +85,13 @@ def _of_folder(tables: PageTables, run: ScoringRun, question: str | None) -> Ite
     yield from _some(questions_section(tables.folder, run.study.judgments, question))
     if question is None:
         yield from _some(judges_section(tables.folder, run.study.judgments, run.result))
+
+
+def asked_section(folder: Path | None, run: ScoringRun) -> Section | None:
+    """People's mean judgment of what each system returned, of a study that `relstudy ask` made; None of another."""
+    if folder is None or not (folder / ANSWERS).is_file():
+        return None
+    return results_section(folder / ANSWERS, run.study.judgments.frame)
 
 
 TRUE_SHOWN = 12

@@ -14,11 +14,8 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.relevance import Relevance
 from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.sampling.design_reach import LEAST_PAIRS, LEAST_QUERIES
 
-LEAST_QUERIES = 20
-"""With both kinds of pairs; fewer tell little of what somebody who searches meets."""
-LEAST_PAIRS = 5
-"""Of a query."""
 MATTERS = 0.05
 """The smallest difference that matters, unless it is stated."""
 

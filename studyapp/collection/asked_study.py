@@ -16,6 +16,7 @@ import pandas as pd
 from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import file_names, together, write_text
+from relstudy.common.sampling.design_reach import primary_by_design
 from relstudy.common.sampling.probability_draws import base_block
 from relstudy.common.tables.formats.table_files import read_table, write_table
 from relstudy.common.tables.meaning.pairs_table import COLUMNS, OTHER, read_pairs
@@ -32,6 +33,8 @@ A_SITTING = 60
 """Pairs that one person is asked for unless the number of raters says another."""
 FOLDERS = {"image": "pictures", "video": "films", "audio": "sounds"}
 """Where a study has its files, by their kind."""
+ANSWERED = ["system", "query_id", "result_id", "place", "own_query", "own_result"]
+"""Columns of answers.csv; own_query and own_result are the ids in the table that was given, if it has any."""
 PEOPLE = 3
 """People who compare each couple: with fewer, nothing is known of other people."""
 KEYS = "results-asked.csv"
@@ -131,7 +134,7 @@ def make_study(
     order = draw.permutation(len(keys))  # an id says nothing of its system or its place
     results = {keys[row]: f"r{number:05d}" for number, row in enumerate(order, 1)}
     rows = rows.assign(query_id=rows["query"].map(queries), result_id=rows["key"].map(results))
-    items = _items(rows, folder, beside)
+    items = _items(rows, folder, beside, table.answers)
     asked = [
         {"item_id": id, "kind": "text", "path": "", "text": text, "title": "", "role": "query"}
         for text, id in queries.items()
@@ -157,6 +160,7 @@ def make_study(
                 title=TITLES[side_by_side, words],
                 answers=words,
                 looks=not (table.answers or side_by_side),
+                primary=primary_by_design(drawn["query_id"]),
             ),
             folder / "study.toml",
         )
@@ -169,8 +173,8 @@ def make_study(
     )  # fmt: skip
 
 
-def _items(rows: pd.DataFrame, folder: Path, beside: Path) -> list[dict[str, str]]:
-    """A row of collection.csv for each result."""
+def _items(rows: pd.DataFrame, folder: Path, beside: Path, answers: bool) -> list[dict[str, str]]:
+    """A row of collection.csv for each result; answers of models may be Markdown, documents are shown as they are."""
     found = []
     for row in rows.drop_duplicates("result_id").itertuples():
         text, path = str(row.text), ""
@@ -181,7 +185,7 @@ def _items(rows: pd.DataFrame, folder: Path, beside: Path) -> list[dict[str, str
             kind = shown_kind(source) or "image"
             path = f"{FOLDERS[kind]}/{row.result_id}{source.suffix.lower()}"
         else:
-            kind = "markdown" if MARKS.search(text) else "text"
+            kind = "markdown" if answers and MARKS.search(text) else "text"
         found.append(
             {
                 "item_id": str(row.result_id), "kind": kind, "path": path,
@@ -245,21 +249,26 @@ def _pair_rows(
 
 
 def _write_systems(rows: pd.DataFrame, folder: Path, answers: bool) -> None:
-    write_table(
-        rows[["system", "query_id", "result_id", "place"]].sort_values(["system", "query_id", "place"]),
-        folder / ANSWERS,
-    )
+    write_table(rows[ANSWERED].sort_values(["system", "query_id", "place"]), folder / ANSWERS)
     _write_systems_scores(rows, folder, answers)
 
 
 def _write_systems_scores(rows: pd.DataFrame, folder: Path, answers: bool) -> None:
+    """A score table for each system, by place; what others returned for a query and it did not is below all it did."""
     if answers:
         return  # one answer a query has no rank: models are compared by their judgments
     names = file_names(list(dict.fromkeys(rows["system"])))
+    ids = rows[["query_id", "result_id"]].drop_duplicates()
     for system, part in rows.groupby("system", sort=False):
-        scores = part.assign(score=-part["place"].astype(float), direction="higher")
+        every = ids[ids["query_id"].isin(part["query_id"])].merge(
+            part[["query_id", "result_id", "place"]].astype({"place": float}), "left", ["query_id", "result_id"]
+        )
+        below = every.groupby("query_id")["place"].transform("max") + 1
+        scores = every.assign(score=-every["place"].fillna(below), system=system, direction="higher")
         write_table(
-            scores[["system", "query_id", "result_id", "score", "direction"]],
+            scores.sort_values(["query_id", "score"], ascending=[True, False], kind="stable")[
+                ["system", "query_id", "result_id", "score", "direction"]
+            ],
             folder / "scores" / f"{names[str(system)]}.csv",
         )
 
@@ -299,7 +308,11 @@ def _extended(table: ResultsTable, folder: Path, beside: Path, side_by_side: boo
         results[key] = known["result"][_hashed(key)]
     rows = rows.assign(query_id=rows["query"].map(queries), result_id=rows["key"].map(results))
     collection = read_table(folder / "collection.csv", "item_id").frame
-    new = [each for each in _items(rows, folder, beside) if each["item_id"] not in set(collection["item_id"])]
+    new = [
+        each
+        for each in _items(rows, folder, beside, table.answers)
+        if each["item_id"] not in set(collection["item_id"])
+    ]
     couples = read_pairs(folder / "pairs.csv", couples=True)
     compared = len(couples) > 0
     if side_by_side and not compared:
@@ -308,7 +321,7 @@ def _extended(table: ResultsTable, folder: Path, beside: Path, side_by_side: boo
     drawn = dict(zip(pairs["query_id"], pairs["query_probability"], strict=True))
     share = next(iter(drawn.values()))
     before = read_table(folder / ANSWERS, "system").frame
-    now = rows[["system", "query_id", "result_id", "place"]]
+    now = rows[[name for name in ANSWERED if name in before]]
     both = pd.concat([before[~before["system"].isin(set(now["system"]))], now]) if len(before) else now
     lists: list[RankedList] = []
     if compared:
@@ -333,7 +346,7 @@ def _extended(table: ResultsTable, folder: Path, beside: Path, side_by_side: boo
         write_table(both, folder / ANSWERS)
         if lists:
             write_lists(folder, lists)
-        _write_systems_scores(rows, folder, table.answers)
+        _write_systems_scores(both, folder, table.answers)
         kinds = [{"item_id": id, "key": key, "of": kind} for kind, named in known.items() for key, id in named.items()]
         write_table(pd.DataFrame(kinds), folder / KEYS)
         write_table(pd.concat([pairs, added], ignore_index=True)[[*pairs]], folder / "pairs.csv")

@@ -17,7 +17,7 @@ import pandas as pd
 
 from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.wording import count_of, listed
+from relstudy.common.runtime.wording import count_of, listed, listed_some
 from relstudy.common.tables.meaning.logged_cells import read_cells
 from relstudy.common.tables.meaning.results_columns import ROLES, known_columns, model_columns
 from relstudy.common.tables.meaning.summary_rows import is_total
@@ -61,12 +61,16 @@ class ResultsTable:
     taken : what each role was taken from, in words
     answers : True where each query has one result a system
     files : picture, film, sound or file, where these are files of folders; "" otherwise
+    models : columns that hold a model's answers each; empty if answers are in one column
+    unused : columns that are taken for nothing
     """
 
     rows: pd.DataFrame
     taken: Mapping[str, str]
     answers: bool
     files: str = ""
+    models: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
 
     @property
     def systems(self) -> list[str]:
@@ -74,7 +78,7 @@ class ResultsTable:
         return list(dict.fromkeys(self.rows["system"]))
 
     def sentences(self) -> list[str]:
-        """What was taken for what, in five lines."""
+        """What was taken for what, a line each, and what was not."""
         word = (self.files or "answer") if self.answers else "result"
         queries = self.rows["query"].nunique()
         return [
@@ -83,7 +87,25 @@ class ResultsTable:
             f"result:  {self.taken['result']}, {count_of(len(self.rows), word)}",
             f"order:   {self.taken['order']}",
             f"raters see: {self.taken['shown']}; never the system",
+            *self.doubts(),
         ]
+
+    def doubts(self) -> list[str]:
+        """What may have been misread, a sentence each."""
+        found = []
+        if self.unused and self.models:
+            one = f"{self.unused[0]}=answer,{self.models[0]}=answer"
+            found.append(
+                f"not used: {listed_some(self.unused)}. If one holds a model's answers, name all that do: "
+                f"{option('columns', one)}"
+            )
+        if len(self.systems) == 1:
+            found.append(f"there is one system, {self.systems[0]}, which is compared with no other")
+        if self.rows["query"].str.fullmatch(r"[\w.-]*\d+").all():
+            found.append(
+                f"raters see ids as queries, such as {self.rows['query'].iloc[0]}: no text of the queries was given"
+            )
+        return found
 
 
 def read_results(
@@ -105,9 +127,11 @@ def read_results(
         same result twice, and an answer too long for a page
     """
     parts, taken, answers = [], dict[str, str](), []
+    models: tuple[str, ...] = ()
+    unused: tuple[str, ...] = ()
     found = read_sources(sources)
     for source in found:
-        part, taken, one_each = _rows_of(source, dict(columns or {}))
+        part, taken, one_each, models, unused = _rows_of(source, dict(columns or {}))
         parts.append(part)
         answers.append(one_each)
     rows = pd.concat(parts, ignore_index=True)
@@ -116,11 +140,18 @@ def read_results(
         names = fetch_pictures(rows.loc[addressed, "image"].tolist(), fetched)
         rows.loc[addressed, "image"] = [str(fetched / names[each]) for each in rows.loc[addressed, "image"]]
     _check(rows, len(sources))
-    return ResultsTable(rows, taken, all(answers), found[0].files)
+    return ResultsTable(rows, taken, all(answers), found[0].files, models, unused)
 
 
-def _rows_of(source: Source, columns: dict[str, str]) -> tuple[pd.DataFrame, dict[str, str], bool]:
+def _rows_of(
+    source: Source, columns: dict[str, str]
+) -> tuple[pd.DataFrame, dict[str, str], bool, tuple[str, ...], tuple[str, ...]]:
+    """Rows, what they were taken from, whether each query has one answer a system, and the columns of models and of
+    nothing."""
     name, frame = source.name, source.frame
+    of_models = [column for column, role in columns.items() if role == "answer"]
+    if len(of_models) > 1:
+        columns = {column: role for column, role in columns.items() if role != "answer"}
     known = _known(frame, columns)
     if "query" not in known:
         other = known.get("query_id")
@@ -128,9 +159,12 @@ def _rows_of(source: Source, columns: dict[str, str]) -> tuple[pd.DataFrame, dic
             raise MissingRoleError(name, "query", "the query", frame)
         known["query"] = other
     wide = [] if {"answer", "text", "title", "image"} & known.keys() else model_columns(frame, known)
-    if "system" in known:  # the other text is what that system gave
+    if len(of_models) > 1:
+        wide, known = of_models, {role: name for role, name in known.items() if name not in of_models}
+    elif "system" in known:  # the other text is what that system gave
         known |= {"answer": wide[0]} if len(wide) == 1 else {}
         wide = []
+    unused = tuple(str(each) for each in frame if each not in known.values() and each not in wide)
     if wide:
         kept = dict.fromkeys(known[role] for role in known if role != "score")
         frame = frame.melt(list(kept), wide, "\0system", "\0answer")
@@ -159,6 +193,7 @@ def _rows_of(source: Source, columns: dict[str, str]) -> tuple[pd.DataFrame, dic
     one_content = not pd.DataFrame({"own": own, "content": content}).drop_duplicates().duplicated("own").any()
     named = "result" in known and (own != "").all() and one_content  # an id that several contents share is not theirs
     rows["key"] = own if named else content
+    rows = rows.assign(own_query=texts("query_id"), own_result=own if named else "")
     order, words = _order(frame, known, rows)
     rows["place"] = order.groupby([rows["system"], rows["query"]]).rank(method="first").astype(int)
     one_each = not rows.duplicated(["system", "query"]).any() and (
@@ -177,7 +212,8 @@ def _rows_of(source: Source, columns: dict[str, str]) -> tuple[pd.DataFrame, dic
         "shown": "the answers" if wide else listed([str(known[role]) for role in seen]),
     }
     empty = (rows["text"] == "") & (rows["title"] == "") & (rows["image"] == "")
-    return rows[~empty].reset_index(drop=True), taken | dict(source.taken), one_each
+    models = tuple(str(each) for each in wide)
+    return rows[~empty].reset_index(drop=True), taken | dict(source.taken), one_each, models, unused
 
 
 def _known(frame: pd.DataFrame, columns: dict[str, str]) -> dict[str, Any]:

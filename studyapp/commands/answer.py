@@ -22,6 +22,7 @@ from relstudy.analysis.report.answers import answers_page, side_by_side_page
 from relstudy.analysis.report.layout import Page
 from relstudy.analysis.report.opening import answer_section
 from relstudy.analysis.report.rendering import html_of
+from relstudy.analysis.report.study import asked_section
 from relstudy.analysis.side_by_side import side_by_side_of_study
 from relstudy.analysis.study_run import answer_of_study
 from relstudy.calibration import pipeline
@@ -33,7 +34,7 @@ from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import replacing, whole_files, write_json, write_text
 from relstudy.common.tables.formats.table_files import read_table, write_parts
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
-from relstudy.common.tables.meaning.study_folder import answers_file, is_side_by_side
+from relstudy.common.tables.meaning.study_folder import ANSWERS, COLLECTION, answers_file, is_side_by_side
 from relstudy.studyapp.assignment.versions import read_state, write_state
 from relstudy.studyapp.commands.opening import open_ratings
 from relstudy.studyapp.config.study import Study
@@ -94,7 +95,7 @@ def compute_answer(folder: Path) -> KeptAnswer:
         results_of(folder).unlink(missing_ok=True)
         if whole is not None and not found.hidden:
             try:
-                _write_results(whole(), work, results_of(folder))
+                _write_results(whole(), folder, work, results_of(folder))
             except RelstudyError as error:  # the answer stands without them
                 found = replace(found, sentences=(*found.sentences, f"The report cannot be written: {error}"))
         shutil.rmtree(work)  # ratings lie nowhere but where people put them
@@ -132,15 +133,16 @@ def _exported(study: Study, store: Store, file: Path) -> int:
     return sum(counts)
 
 
-def _write_results(page: Page, work: Path, target: Path) -> None:
-    """Write the report with its tables, and the judgments, as one zip file."""
+def _write_results(page: Page, folder: Path, work: Path, target: Path) -> None:
+    """Write the report with its tables, the judgments, and what was judged, as one zip file."""
     with replacing(target) as beside, zipfile.ZipFile(beside, "w", zipfile.ZIP_DEFLATED) as results:
         results.writestr("report/index.html", html_of(page))
         for table in page.tables():
             results.writestr(f"report/tables/{table.file}.csv", table.csv())
             results.writestr(f"report/tables/{table.file}.tex", table.latex())
-        if (work / "judgments.csv").exists():
-            results.write(work / "judgments.csv", "judgments.csv")
+        for file in (work / "judgments.csv", *(folder / name for name in (COLLECTION, "pairs.csv", ANSWERS))):
+            if file.is_file():
+                results.write(file, file.name)
 
 
 def _answer(
@@ -253,4 +255,5 @@ def _next_round(run: ScoringRun, plan: LookPlan | None, folder: Path, judgments:
 
 def _page(run: ScoringRun, folder: Path) -> Page:
     """The first screen of the study's report."""
-    return Page(folder.resolve().name, "Answer so far", [], [answer_section(run.result, run.verdict)])
+    sections = [answer_section(run.result, run.verdict), asked_section(folder, run)]
+    return Page(folder.resolve().name, "Answer so far", [], [each for each in sections if each is not None])

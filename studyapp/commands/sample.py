@@ -222,16 +222,15 @@ def _draw_first(
 def _fix_question(folder: Path, pairs: pd.DataFrame) -> list[str]:
     """State in study.toml what decides between systems and the looks that are planned, where it states neither yet; a
     note says so. By the design alone: what people answer has no part in it."""
-    from relstudy.analysis.scoring.primary import LEAST_PAIRS, LEAST_QUERIES
     from relstudy.common.runtime.files import read_toml, write_text
+    from relstudy.common.sampling.design_reach import primary_by_design
     from relstudy.studyapp.config.starter import question
 
     file = folder / "study.toml"
     if not file.is_file():
         return []
     stated = read_toml(file)
-    enough = int((pairs["query_id"].value_counts() >= LEAST_PAIRS).sum()) >= LEAST_QUERIES
-    added = question(stated, "same_query" if enough else "pearson")
+    added = question(stated, primary_by_design(pairs["query_id"]))
     if not added:
         return []
     write_text(f"{file.read_text(encoding='utf-8').rstrip()}\n\n{added}", file)
@@ -242,7 +241,7 @@ def _what_decides(study: Study, pairs: pd.DataFrame) -> list[str]:
     """Note on a primary index of study.toml that compares results of one query, where the draw gives it too little."""
     from relstudy.analysis.indices.index import Needs
     from relstudy.analysis.indices.registry import index_called
-    from relstudy.analysis.scoring.primary import LEAST_PAIRS, LEAST_QUERIES
+    from relstudy.common.sampling.design_reach import LEAST_PAIRS, LEAST_QUERIES
 
     if not study.analysis.primary:
         return []
@@ -251,8 +250,8 @@ def _what_decides(study: Study, pairs: pd.DataFrame) -> list[str]:
     if index.needs is not Needs.LISTS or queries >= LEAST_QUERIES:
         return []
     return [
-        f"study.toml lets {index.term} decide, which wants {LEAST_QUERIES} queries of {LEAST_PAIRS} results or more; "
-        f"this draw has {queries}."
+        f"These are few queries for {index.term}, which decides (study.toml): {queries} have {LEAST_PAIRS} results or "
+        f"more, and {LEAST_QUERIES} are needed."
     ]
 
 

@@ -219,7 +219,11 @@ ABOUT_ANSWERS = """[texts]
 "rate.only" = "Answer"
 "rate.legend" = "Answer {number}: {question}"
 "rate.further" = "Answer {number}: {question}"
-"which.equal" = "equally good\""""
+"which.equal" = "equally good"
+"instructions.default" = "Read the question and rate the answer. Choose \\"undecided\\" if you cannot tell, and do not \
+spend too long on any one."
+"instructions.default.which" = "Each page shows two answers to one question. Choose the better one, or say that both \
+are equally good. Choose \\"undecided\\" if you cannot tell, and do not spend too long on any one.\""""
 """The words of the rating page for answers to questions."""
 TITLE = "How well do results match?"
 
@@ -269,6 +273,7 @@ def starter_toml(
     title: str = TITLE,
     answers: bool = False,
     looks: bool = True,
+    primary: str = "same_query",
 ) -> str:
     """The text of a new study.toml; the study's id is made from the folder's name.
 
@@ -279,6 +284,7 @@ def starter_toml(
     title : what raters read first
     answers : whether the results are answers to questions
     looks : whether looks at the comparison while people rate are counted
+    primary : the index that decides
     paradigms : how the collection's queries ask: image, text or both; the blocks of any other are commented out
 
     Examples
@@ -290,7 +296,7 @@ def starter_toml(
     if blocks:
         return _TOML.format(
             id=cleaned or "study", blocks=blocks, title=title,
-            question=question(() if looks else ["looks"]),
+            question=question(() if looks else ["looks"], primary),
             texts=ABOUT_ANSWERS if answers else _TEXTS,
         )  # fmt: skip
     text_blocks = _TEXT_BLOCKS.format(name="words-" if "image" in paradigms else "")
@@ -300,7 +306,9 @@ def starter_toml(
     else:
         said = "# Query by text, for a collection that holds texts:\n"
         parts.append(said + "".join(f"# {line}" if line.strip() else "#\n" for line in text_blocks.splitlines(True)))
-    return _TOML.format(id=cleaned or "study", blocks="\n".join(parts), title=title, question=question(), texts=_TEXTS)
+    return _TOML.format(
+        id=cleaned or "study", blocks="\n".join(parts), title=title, question=question((), primary), texts=_TEXTS
+    )
 
 
 def with_question(text: str, question: str = "", scale: str = "1-5") -> str:

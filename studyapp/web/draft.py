@@ -126,6 +126,7 @@ class Draft:
     title, question, scale, side_by_side : what people read and are asked; "": what fits
     raters : people expected; None: not known
     systems : built-in systems that propose pairs, of a study of items; none: those that apply
+    models : columns of a table that hold a model's answers each; none: as they are recognised
     queries, results, base : numbers to draw, of a study of items
     contact, consent : texts for raters; "": the shipped ones
     ways : how raters get in
@@ -142,6 +143,7 @@ class Draft:
     side_by_side: bool = False
     raters: int | None = None
     systems: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
     queries: int = 50
     results: int = 10
     base: int = 20
@@ -163,7 +165,7 @@ class Draft:
             return None
         content = read_json(folder / DRAFT)["draft"]
         examples = tuple((query, result, rating) for query, result, rating in content["examples"])
-        lists = {name: tuple(content[name]) for name in ("systems", "ways", "searches")}
+        lists = {name: tuple(content[name]) for name in ("systems", "models", "ways", "searches")}
         return cls(**content | lists | {"examples": examples})
 
     def checked(self) -> Draft:
@@ -191,13 +193,14 @@ class Draft:
 
 @dataclass(frozen=True)
 class Made:
-    """What a draft made: what was understood, its systems, the built-in ones that can be chosen, and the commands that
-    do the same."""
+    """What a draft made: what was understood, its systems, the built-in ones or columns of answers that can be chosen,
+    and the commands that do the same."""
 
     said: tuple[str, ...]
     systems: tuple[str, ...]
     commands: tuple[str, ...]
     offered: tuple[str, ...] = ()
+    models: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, folder: Path) -> Made:
@@ -269,19 +272,22 @@ def open_draft(folder: Path) -> None:
 
 def _of_results(draft: Draft, uploads: Path, study: Path) -> Made:
     sources = sources_in(uploads)
-    table = read_results(sources)
+    roles = dict.fromkeys(draft.models, "answer") if len(draft.models) > 1 else {}
+    table = read_results(sources, roles)
     asked = make_study(
         table, study, questions=[draft.question] if draft.question else [], scale=draft.scale, raters=draft.raters,
         side_by_side=draft.side_by_side, beside=uploads,
     )  # fmt: skip
     names = dict.fromkeys(path.relative_to(uploads).parts[0] for path in sources)
     words = ["relstudy", "ask", *names, "-o", draft.name]
+    words += ["--columns", ",".join(f"{name}=answer" for name in roles)] if roles else []
     words += ["--question", draft.question] if draft.question else []
     words += ["--side-by-side"] if draft.side_by_side else ["--scale", draft.scale]
     words += ["--raters", str(draft.raters)] if draft.raters else []
     counts = read_table(study / ANSWERS, "system").frame["system"].value_counts(sort=False)
     systems = tuple(f"{name}: {count_of(int(number), 'result')}" for name, number in counts.items())
-    return Made((*table.sentences(), asked.sentence()), systems, (shlex.join(words),))
+    columns = (*table.models, *table.unused) if table.models else ()
+    return Made((*table.sentences(), asked.sentence()), systems, (shlex.join(words),), columns, table.models)
 
 
 def _of_items(draft: Draft, uploads: Path, study: Path) -> Made:
@@ -321,7 +327,11 @@ def _of_items(draft: Draft, uploads: Path, study: Path) -> Made:
     systems = (*built_in, *(f"{SCORES}/{path.name}" for path in scored), *measured)
     words = ["--systems", ",".join(systems), "--queries", str(draft.queries), "--results", str(draft.results)]
     pairs = min(draft.queries, queries_there(collection)) * min(draft.results, len(collection.items))
-    words += ["--base", str(min(draft.base, max(pairs // 3, 1))), *(["--raters", str(draft.raters)] if draft.raters else [])]
+    words += [
+        "--base",
+        str(min(draft.base, max(pairs // 3, 1))),
+        *(["--raters", str(draft.raters)] if draft.raters else []),
+    ]
     drawn = _run(["sample", str(study), *words, "--json"])
     file = study / "study.toml"
     share = f"pairs_per_rater = {-(-drawn['unique_pairs'] // drawn['raters']) or 1}"

@@ -96,7 +96,8 @@ def _page(
         message=message, draft=shown, given=given or shown, made=made, asks=Study.load(folder) if draft else None,
         csrf=session["csrf"], step=step, steps=STEPS, templates=TEMPLATES, scales=SCALES,
         consent=ENGLISH["consent.default"], only_here=is_only_here(request.root_url),
-        offered={name: OFFERED[name][1] for name in made.offered} if made else {}, **more,
+        offered={each: OFFERED[each][1] if shown.kind.of_items else each for each in (made.offered if made else ())},
+        **more,
     )  # fmt: skip
     return page, status
 
@@ -128,8 +129,9 @@ def make() -> ResponseReturnValue:
     files = _uploaded()
     kind = form.get("template", "")
     named = form.get("name", "").strip()[:64]
-    first = (files[0].filename or "").split("/")[0].split(".")[0] if files else before.name if before else ""
-    name = re.sub(r"[^A-Za-z0-9_]+", "-", named or first).strip("-")[:48]
+    first = (files[0].filename or "").split("/") if files else [before.name if before else ""]
+    first_name = first[0].split(".")[0] if len(files) == 1 or len(first) > 1 or not files else kind
+    name = re.sub(r"[^A-Za-z0-9_]+", "-", named or first_name).strip("-")[:48]
     searches = tuple(
         dict.fromkeys(each.strip()[:500] for each in form.get("searches", "").splitlines() if each.strip())
     )
@@ -206,7 +208,12 @@ def _number(form: Mapping[str, str], name: str, what: str, most: int = 99_999) -
 
 
 def _systems(draft: Draft, form: MultiDict[str, str]) -> Draft:
-    return replace(draft, systems=tuple(form.getlist("systems"))) if draft.kind.of_items else draft
+    chosen = tuple(form.getlist("systems"))
+    if draft.kind.of_items:
+        return replace(draft, systems=chosen)
+    if "columns" in form and len(chosen) < 2:
+        raise RelstudyError("choose at least two columns that hold a model's answers")
+    return replace(draft, models=chosen if "columns" in form else draft.models)
 
 
 def _question(draft: Draft, form: MultiDict[str, str]) -> Draft:

@@ -19,6 +19,28 @@ LEAST_REACH = 20.0
 """Intervals of figures over the whole population are given from here on; `scripts/coverage.py pool` shows why."""
 
 
+LEAST_QUERIES = 20
+"""Queries with good and poor results; fewer tell little of what somebody who searches meets."""
+LEAST_PAIRS = 5
+"""Judged results of a query from which on it counts."""
+
+
+def primary_by_design(queries: pd.Series) -> str:
+    """The index that decides, by what is drawn alone: pairwise accuracy within queries, or the correlation if few
+    queries have results enough.
+
+    Parameters
+    ----------
+    queries : query of each pair that is drawn
+
+    Examples
+    --------
+    >>> primary_by_design(pd.Series(["a"] * 5)), primary_by_design(pd.Series([f"q{k % 20}" for k in range(100)]))
+    ('pearson', 'same_query')
+    """
+    return "same_query" if int((queries.value_counts() >= LEAST_PAIRS).sum()) >= LEAST_QUERIES else "pearson"
+
+
 def reach_of(queries: int, relevant: float, rarest: float) -> float:
     """Number of relevant pairs that a study would hold if all were drawn with the probability of the rarest.
 

@@ -25,7 +25,7 @@ AGAIN = 3
 IN_A_FRAME = {
     "Content-Security-Policy": (
         "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
-        "frame-ancestors 'self'; sandbox allow-same-origin"
+        "frame-ancestors 'self'; sandbox allow-same-origin allow-downloads"
     ),
     "X-Frame-Options": "SAMEORIGIN",
 }

@@ -88,7 +88,52 @@ def test_results_of_two_systems_share_pairs_and_keep_their_ranks(tmp_path):
     folder = made(tmp_path, pd.concat([hits("bm25"), hits("dense", shift=1)]))
     assert len(pairs(folder)) == 4 * 4  # ranks 1 to 3 and 2 to 4 of each query: two are shared
     scores = pd.read_csv(folder / "scores" / "dense.csv")
-    assert scores.groupby("query_id")["score"].apply(list).tolist() == [[-1.0, -2.0, -3.0]] * 4
+    each = scores.groupby("query_id")["score"].apply(list).tolist()
+    assert each == [[-1.0, -2.0, -3.0, -4.0]] * 4, "what another system returned is below what this one did"
+    assert 'primary = "pearson"' in (folder / "study.toml").read_text(), "four queries are few for an order within them"
+    own = pd.read_csv(folder / "answers.csv").query("system == 'dense' and place == 1")["own_result"]
+    assert own.str.startswith("d").all()
+
+
+@pytest.mark.slow
+def test_whose_results_people_rate_higher_is_said_whatever_their_order(tmp_path):
+    folder = made(tmp_path, pd.concat([hits("bm25"), hits("dense", shift=1)]))
+    frame = pairs(folder)[["query_id", "result_id"]]
+    first = pd.read_csv(folder / "answers.csv").query("system == 'bm25' and place == 1")["result_id"]
+    for rater, more in (("ann", 0), ("bob", 1)):
+        frame = frame.assign(
+            **{rater: np.where(frame["result_id"].isin(first), 4 + more, 1 + np.arange(len(frame)) % 3)}
+        )
+    long = frame.melt(["query_id", "result_id"], var_name="rater_id", value_name="rating")
+    long.to_csv(folder / "ratings.csv", index=False)
+    succeeds("calibrate", folder / "ratings.csv", "-o", folder, "--scale", "1-5", "--method", "none")
+    succeeds("report", folder, "--no-pictures")
+    table = pd.read_csv(folder / "report" / "tables" / "mean-judgments.csv")
+    assert table["System"].tolist() == ["bm25", "dense"]
+    judgments = pd.read_csv(folder / "judgments.csv").set_index(["query_id", "result_id"])["judgment"]
+    returned = pd.read_csv(folder / "answers.csv").set_index(["query_id", "result_id"])
+    by_hand = returned.assign(j=judgments).groupby(["system", "query_id"])["j"].mean().groupby("system").mean()
+    assert table["Mean judgment"].tolist() == pytest.approx(by_hand.loc[["bm25", "dense"]].tolist(), abs=1e-3)
+
+
+def test_columns_of_answers_are_named_where_numbers_and_remarks_stand_among_them(tmp_path):
+    frame = pd.DataFrame({"Question": [f"What is {k} and {k}?" for k in range(6)], "GPT-A": range(6)})
+    frame = frame.assign(B=lambda f: "It is " + f["GPT-A"].astype(str), hint=["see", "", "", "", "", ""], notes="check")
+    table = read_results([frame])
+    assert table.systems == ["B"] and table.models == ("B",)
+    said = "\n".join(table.sentences())
+    assert "not used: GPT-A, hint and notes" in said and "--columns GPT-A=answer,B=answer" in said.replace(
+        "columns=", "--columns "
+    )
+    assert "there is one system, B, which is compared with no other" in said
+    table = read_results([frame], {"GPT-A": "answer", "B": "answer"})
+    assert table.systems == ["GPT-A", "B"] and table.rows["text"].iloc[0] == "0" and table.answers
+
+
+def test_documents_are_shown_as_they_are_and_answers_may_be_markdown(tmp_path):
+    marked = ">>> p.__doc__\n- one\n- **two**"
+    documents = made(tmp_path, hits("bm25").assign(snippet=lambda f: marked + f["doc_id"]))
+    assert set(pd.read_csv(documents / "collection.csv")["kind"]) == {"text"}
 
 
 RESPONSES = {
@@ -224,7 +269,7 @@ def test_beside_a_column_of_models_the_one_other_text_is_the_answer(tmp_path):
 
 
 def test_what_no_name_tells_is_asked_on_a_terminal_and_named_in_a_pipe(tmp_path, monkeypatch):
-    strange = answers().rename(columns={"question": "what", "answer": "reply"}).assign(remark="none")
+    strange = answers().rename(columns={"question": "what", "answer": "reply"}).assign(further="none")
     strange.to_csv(tmp_path / "a.csv", index=False)
     words = ("ask", tmp_path / "a.csv", "-o", tmp_path / "s", "--no-serve")
     piped = relstudy(*words)

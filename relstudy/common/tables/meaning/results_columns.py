@@ -103,6 +103,7 @@ LEFT_ALONE = {
         "latency",
     ),
     *("tokens", "cost", "metadata", "source", "difficulty", "team_name", "case_name", "case_id", "snapshot_time"),
+    *("note", "notes", "comment", "comments", "remark", "remarks"),
 }
 """Columns that are no model's answers, whatever they hold."""
 
@@ -132,10 +133,15 @@ def known_columns(names: Sequence[Any]) -> dict[str, Any]:
 
 
 def model_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> list[Any]:
-    """Columns that hold the answers of a model each: text that has no known role and no name of people's judgments."""
+    """Columns that hold the answers of a model each: text that has no known role and no name of people's judgments, in
+    at least half of the rows if it is in as many of another column."""
     others = [name for name in frame if name not in known.values() and plain_column(name) not in LEFT_ALONE]
     others = [name for name in others if not RATED & set(plain_column(name).split("_"))]
-    return [name for name in others if pd.to_numeric(frame[name], errors="coerce").isna().any()]
+    texts = [name for name in others if pd.to_numeric(frame[name], errors="coerce").isna().any()]
+    filled = {
+        name: (frame[name].astype(str).str.strip() != "").mean() if _holds(frame[name]) else 0.0 for name in texts
+    }
+    return [name for name in texts if filled[name] >= 0.5 * max(filled.values())]
 
 
 def is_results(frame: pd.DataFrame) -> bool:

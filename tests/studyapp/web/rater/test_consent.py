@@ -32,7 +32,7 @@ def test_the_standard_text_names_what_is_stored_for_each_way_in(make_local: Call
     link = invite(made.store, Study.load(made.folder), 1)[0].path
     for way, said in (
         ("/", "A cookie"),
-        (link, "A fingerprint"),
+        (link, "Your personal link is stored as a code"),
         ("/join?who=p&batch=b", "sends with you (who and batch)"),
     ):
         browser = Browser(made.app)
