@@ -235,7 +235,7 @@ def read_study_folder(folder: Path, judgments: Path | None = None, ratings: Path
         raise RelstudyError(f"{folder}: there is no such folder; the report needs a study's folder")
     file = judgments or folder / JUDGMENTS
     if not file.is_file():
-        raise RelstudyError(f"{file}: there is no such file; `relstudy calibrate` writes it")
+        raise RelstudyError(f"{file}: file not found; run `relstudy calibrate` first")
     study = read_study_tables(file, ratings=ratings, folder=folder, own=True)
     kept = _read_kept_run(folder / KEPT)
     path = folder / COMPARISON

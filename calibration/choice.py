@@ -139,7 +139,7 @@ def _without_base(panel: Panel, handed_out: HandOut | None, described: bool) -> 
     fixed = handed_out == HandOut.FIXED or doubted
     agreement = _agreement(panel, ("none", "crossed") if fixed else ("none", "crossed", "pooled"))
     if agreement is None:
-        return Choice("none", f"{nothing}, and too little overlap to compare raters on", test)
+        return Choice("none", f"{nothing}, and the raters share too few pairs to be compared", test)
     best = max(agreement, key=lambda method: agreement[method])
     groups = components(panel.decided())
     apart = f"; raters fall into {groups} groups that share no pair, which nothing compares" if groups > 1 else ""

@@ -345,7 +345,8 @@ def print_summary(figures: dict[str, Any]) -> None:
             low, high = row[f"{part}_interval"] or (None, None)
             cells += [number(row[part], form), span(low, high, form)]
         rows.append(cells)
-    scored = f"{figures['scored_on']['pairs']:,} {figures['scored_on']['block']} pairs"
+    block = figures["scored_on"]["block"]
+    scored = f"{figures['scored_on']['pairs']:,} {'' if block == 'all' else f'{block} '}pairs"
     print_table(rows, [f"on {scored}", "before", "95 %", "after", "95 %", "after - before", "95 %"], dim=(2, 4, 6))
     click.echo()
     after = figures["icc"]["after"]
@@ -354,8 +355,11 @@ def print_summary(figures: dict[str, Any]) -> None:
         estimate = figures["agreement"][name]
         calibrated = number(after[name.split(".")[1]]) if name.startswith("icc.") else ""
         rows.append([title, number(estimate["value"]), span(estimate["low"], estimate["high"]), calibrated])
-    print_table(rows, ["agreement of the ratings", "as given", "95 %", "calibrated"], dim=(2,))
-    click.echo("Intervals are for raters and pairs like these.")
+    if any(cell for row in rows for cell in row[1:]):
+        print_table(rows, ["agreement of the ratings", "as given", "95 %", "calibrated"], dim=(2,))
+        click.echo("Intervals are for raters and pairs like these.")
+    else:
+        click.echo("Agreement of the ratings: not known, since too few pairs have ratings by several raters.")
     generalizability = figures["generalizability"]
     if "sentence" in generalizability:
         total = sum(generalizability["variances"].values())
@@ -401,19 +405,19 @@ def did_it_help(figures: dict[str, Any]) -> str:
     figure = figures["leave_one_out_correlation"]
     before, after, ends = figure["before"], figure["after"], figure["difference_interval"]
     if figures["method"] == "none":
-        return "Did it help? Nothing was changed (method none)."
+        return "Calibration changed nothing (method none)."
     if before is None or after is None:
         reasons = figures["reasons"]
         reason = next((why for name, why in reasons.items() if name.startswith("leave_one_out_correlation")), "")
-        return f"Did it help? That is not known{f': {reason}' if reason else ''}."
+        return f"Whether calibration helped is not known{f': {reason}' if reason else ''}."
     change = f"(correlation {before:.3f} -> {after:.3f}, on pairs that calibration had not seen)"
     if ends is None:
-        return f"Did it help? The change has no interval, so how sure it is remains unknown {change}."
+        return f"Whether calibration helped is not known: the change has no interval {change}."
     if ends[0] > 0:
-        return f"Did it help? Yes: a rating agrees better with the others of its pair {change}."
+        return f"Calibration helped: ratings of a pair agree better {change}."
     if ends[1] < 0:
-        return f"Did it help? No: a rating agrees less with the others of its pair {change}."
-    return f"Did it help? Not clearly: a rating agrees with the others of its pair about as well as before {change}."
+        return f"Calibration did harm: ratings of a pair agree less {change}."
+    return f"Calibration did not clearly help: ratings of a pair agree about as well as before {change}."
 
 
 def print_side_by_side(column: str, parts: dict[str, dict[str, Any]]) -> None:

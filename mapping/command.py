@@ -101,8 +101,10 @@ def fit(
         judgments = judgments or str(table_in(folder, "judgments.csv", f"relstudy calibrate {quoted(folder)}"))
         output = output or folder / "mappings"
     if judgments is None or output is None:
+        given = f"-j {quoted(judgments or 'judgments.csv')} -o {quoted(output or 'mappings')}"
         raise click.UsageError(
-            f"--judgments and --out are needed; try: relstudy fit {' '.join(scores)} -j judgments.csv -o mappings"
+            f"{'--judgments' if judgments is None else '--out'} is missing; try: "
+            f"relstudy fit {' '.join(map(quoted, scores))} {given}"
         )
     if further.engine is not None:
         if choices["method"] != "bayes":

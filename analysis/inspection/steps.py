@@ -174,8 +174,9 @@ def steps_of(readings: Sequence[Inspection], out: Path) -> Steps:
         )
     if len(answers) > 1:
         raise RelstudyError(
-            f"{listed([each.file for each in answers])} all hold people's answers; {option('people', answers[0].file)} "
-            "says which do, and takes the others for a system's scores (relstudy join puts several scales on one)"
+            f"{listed([each.file for each in answers])} look like people's ratings or judgments. If only "
+            f"{answers[0].file} is, add {option('people', answers[0].file)}; to put several scales on one, use "
+            "relstudy join"
         )
     scores, pairs = by_part.get("scores", []), by_part.get("pairs", [])
     notes = [f"{each.file} has no part in this: {each.sentence}" for each in by_part.get("", [])]

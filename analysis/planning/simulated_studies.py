@@ -116,7 +116,7 @@ class Assumed:
     def __post_init__(self) -> None:
         for name in self.shape.correlations:
             if not -1 < name < 1:
-                raise RelstudyError(f"a correlation lies between -1 and 1, not at {name:g}")
+                raise RelstudyError(f"a correlation must be between -1 and 1, not {name:g}")
         if not 0 <= self.shape.alike < 1:
             raise RelstudyError(f"the correlation of errors is from 0 to below 1, not {self.shape.alike:g}")
         if self.shape.query_sd == 0 and self.shape.result_sd == 0:

@@ -13,12 +13,12 @@ import pandas as pd
 
 from relstudy.analysis.pipeline import ScoringRun
 from relstudy.analysis.report import score_sections
-from relstudy.analysis.report.answers import results_section
 from relstudy.analysis.report.by_group import groups_section
 from relstudy.analysis.report.citing import citing_section
 from relstudy.analysis.report.inputs import PageTables, with_source_and_round
 from relstudy.analysis.report.judges import judges_section
 from relstudy.analysis.report.layout import Block, Command, Folded, Page, Paragraph, Section, Terms
+from relstudy.analysis.report.mean_judgments import results_section
 from relstudy.analysis.report.opening import disagreements_section, parting_section
 from relstudy.analysis.report.questions import questions_section
 from relstudy.analysis.report.raters_sections import MOST_COUNTED, raters_section, scale_values
@@ -56,8 +56,8 @@ def study_page(
     answer, *first, conventions = score_sections.score_sections(result, verdict, tables.items, with_pictures)
     raters = None if tables.ratings is None else int(tables.ratings.frame["rater_id"].nunique())
     sections = [
-        answer,
         *_some(None if question else asked_section(tables.folder, run)),
+        answer,
         *_some(parting_section(result, verdict, tables.items, with_pictures)),
         *_some(shown),
         *_some(trust_section(tables, verdict)),

@@ -329,7 +329,7 @@ def _tied(system: SystemScore) -> str | None:
         shares = [f"{len(shares)} shares from {shares[0]} to {shares[-1]}"]
     farthest = max(tied, key=lambda point: point.retrieved - point.share)
     return (
-        f"{system.name} gives many pairs the same score, and equal scores are retrieved together: its precision and "
-        f"recall at {listed(shares)} of the collection are of more than that, at most {100 * farthest.retrieved:.3g} % "
-        f"in place of {100 * farthest.share:g} %."
+        f"{system.name} gives many pairs the same score, as ranks do, and equal scores are retrieved together: its "
+        f"precision and recall at {listed(shares)} of the collection are of more than that, at most "
+        f"{100 * farthest.retrieved:.3g} % in place of {100 * farthest.share:g} %."
     )

@@ -14,7 +14,6 @@ from relstudy.analysis.planning.workload import Steepness
 from relstudy.analysis.scoring.results import Comparison, ScoreResult, Variation
 from relstudy.analysis.verdict.facts import StudyFacts
 from relstudy.analysis.verdict.standings import Standings
-from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.wording import count_of
 
 POWER = 0.8
@@ -83,8 +82,8 @@ class Settling:
                 "cases, and did not: choose by speed or cost."
             )
         text = (
-            f"To detect a difference of {size} between {pair}, the smallest that matters ({option('matters')}), with "
-            f"80 % power, the study needs about {_about(self.queries):,} queries in all (it has {self.have:,}"
+            f"To detect a difference of {size} between {pair}, the smallest that matters, with 80 % power, the "
+            f"study needs about {_about(self.queries):,} queries in all (it has {self.have:,}"
             f"{self._range()})"
         )
         if self.available is not None and self.queries > self.available:

@@ -215,7 +215,7 @@ def read_ratings(
     table = under_own_names(tasks_of_library(read), NAMES, keep=[base_column])
     refuse_slots(table)
     inspect = "relstudy inspect names what it may be"
-    table.require(*REQUIRED, way_out=lambda name: f"{table.words.column(name)} says which it is; {inspect}")
+    table.require(*REQUIRED, way_out=lambda name: f"{table.words.column(name)} names it; {inspect}")
     table = without_couples(table if with_set_aside else without_set_aside(table))
     table, lost = without_not_shown(table)
     ratings = check_ratings(table, base_column=base_column, trust_raters=trust_raters, scale=reading.scale)

@@ -186,7 +186,7 @@ def check_scores(
     if systems is not None and only is None:
         only = systems
     table = _named(table)
-    table.require(*PAIR, way_out=lambda name: f"{table.words.column(name)} says which it is")
+    table.require(*PAIR, way_out=lambda name: f"{table.words.column(name)} names it")
     notes = [f"{table.file}: {note}" for note in table.notes]
     chosen = SystemChoice(table.file, leave_out, only)
     if {"system", "score"} <= set(table.frame.columns):

@@ -137,7 +137,7 @@ def _load(file: str) -> Any:
     try:
         return np.load(file, allow_pickle=False)
     except FileNotFoundError:
-        raise RelstudyError(f"{file}: there is no such file") from None
+        raise RelstudyError(f"{file}: file not found") from None
     except (OSError, *DAMAGED_ARRAYS):
         raise RelstudyError(f"{file}: this is not an array of numbers saved by numpy.save") from None
 
@@ -157,7 +157,7 @@ def _read_ids(vectors: Path, ids: str | os.PathLike[str] | None) -> list[str]:
     try:
         lines = Path(ids).read_text(encoding="utf-8-sig").splitlines()
     except FileNotFoundError:
-        raise RelstudyError(f"{os.fspath(ids)}: there is no such file") from None
+        raise RelstudyError(f"{os.fspath(ids)}: file not found") from None
     except OSError as error:
         raise RelstudyError(f"{os.fspath(ids)}: cannot be read ({error.strerror})") from None
     except UnicodeDecodeError:

@@ -103,6 +103,7 @@ def make_study(
     pairs: bool = True,
     seed: int = 0,
     beside: Path = Path(),
+    within: Path | None = None,
 ) -> Asked:
     """Write a study's folder of a table of results, or add to one that was made so.
 
@@ -115,6 +116,7 @@ def make_study(
     side_by_side : ask which of two models' answers, or of two systems' first results, is better
     pairs : write pairs.csv, too
     beside : folder that paths of pictures start from
+    within : folder that every picture must be in; None: they may be anywhere
 
     Raises
     ------
@@ -134,7 +136,10 @@ def make_study(
     order = draw.permutation(len(keys))  # an id says nothing of its system or its place
     results = {keys[row]: f"r{number:05d}" for number, row in enumerate(order, 1)}
     rows = rows.assign(query_id=rows["query"].map(queries), result_id=rows["key"].map(results))
+    if within is not None:
+        _check_within(rows["image"], beside, within)
     items = _items(rows, folder, beside, table.answers)
+
     asked = [
         {"item_id": id, "kind": "text", "path": "", "text": text, "title": "", "role": "query"}
         for text, id in queries.items()
@@ -194,6 +199,19 @@ def _items(rows: pd.DataFrame, folder: Path, beside: Path, answers: bool) -> lis
             }
         )  # fmt: skip
     return sorted(found, key=lambda each: each["item_id"])
+
+
+def _check_within(images: pd.Series, beside: Path, within: Path) -> None:
+    """Refuse files outside of a folder, whether they are there or not, and files there that people cannot be shown."""
+    inside = within.resolve()
+    for image in filter(None, images.drop_duplicates()):
+        try:
+            file = (beside / str(image)).resolve()
+            fits = file.is_relative_to(inside) and shown_kind(file) is not None
+        except (OSError, ValueError):
+            fits = False
+        if not fits:
+            raise RelstudyError(f"{str(image)[:80]!r} is not a picture, film or sound among the files given")
 
 
 def _copy_pictures(items: list[dict[str, str]], folder: Path, beside: Path) -> None:

@@ -55,7 +55,7 @@ class Found:
         files: list[Path] = []
         for source in sources:
             if not source.exists():
-                raise RelstudyError(f"{source}: there is no such file or folder")
+                raise RelstudyError(f"{source}: no such file or folder")
             below = sorted(source.rglob("*")) if source.is_dir() else [source]
             files += [path for path in below if path.is_file() and not _is_hidden(path, source)]
         pictures = [path for path in files if can_be_shown(path)]
@@ -154,10 +154,14 @@ def read_searches(path: Path) -> tuple[str, ...]:
     RelstudyError
         if the file is not UTF-8, or holds no search
     """
+    if not path.is_file():
+        raise RelstudyError(f"{path}: file not found")
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()
     except UnicodeDecodeError:
         raise RelstudyError(f"{path}: not valid UTF-8; save it as UTF-8, one search a line") from None
+    if any("\0" in line for line in lines):
+        raise RelstudyError(f"{path}: not a text file; write one search on each line")
     searches = tuple(dict.fromkeys(line.strip() for line in lines if line.strip()))
     if not searches:
         raise RelstudyError(f"{path}: no search found; write one on each line")

@@ -7,7 +7,7 @@ or sounds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ class MissingRoleError(RelstudyError):
         self.first = [str(value) for value in frame.iloc[0]] if len(frame) else [""] * len(self.columns)
         super().__init__(
             f"{name}: no column holds {what} ({listed(self.columns)}); {NEEDED}: "
-            f"{option('columns', f'COLUMN={role}')} names it{otherwise}"
+            f"{option('columns', f'{role}=COLUMN')} names it{otherwise}"
         )
 
 
@@ -88,23 +88,24 @@ class ResultsTable:
             f"order:   {self.taken['order']}",
             f"raters see: {self.taken['shown']}; never the system",
             *self.doubts(),
+            *self.way_out(),
         ]
+
+    def way_out(self) -> list[str]:
+        """How to name the columns of answers, where some column is not used."""
+        if not (self.unused and self.models):
+            return []
+        named = ",".join(f"answer={name}" for name in (*self.unused[:1], *self.models))
+        return [f"If one that is not used holds a model's answers, name all that do: {option('columns', named)}"]
 
     def doubts(self) -> list[str]:
         """What may have been misread, a sentence each."""
-        found = []
-        if self.unused and self.models:
-            one = f"{self.unused[0]}=answer,{self.models[0]}=answer"
-            found.append(
-                f"not used: {listed_some(self.unused)}. If one holds a model's answers, name all that do: "
-                f"{option('columns', one)}"
-            )
+        found = [f"Not used: {listed_some(self.unused)}."] if self.unused and self.models else []
         if len(self.systems) == 1:
-            found.append(f"there is one system, {self.systems[0]}, which is compared with no other")
+            found.append(f"There is one system, {self.systems[0]}: nothing is compared.")
+        first = str(self.rows["query"].iloc[0])
         if self.rows["query"].str.fullmatch(r"[\w.-]*\d+").all():
-            found.append(
-                f"raters see ids as queries, such as {self.rows['query'].iloc[0]}: no text of the queries was given"
-            )
+            found.append(f"Raters see ids as queries, such as {first}: give a table of the queries' texts, too.")
         return found
 
 
@@ -151,9 +152,11 @@ def _rows_of(
     name, frame = source.name, source.frame
     of_models = [column for column, role in columns.items() if role == "answer"]
     if len(of_models) > 1:
+        _refuse_absent(frame, of_models)
         columns = {column: role for column, role in columns.items() if role != "answer"}
     known = _known(frame, columns)
-    if "query" not in known:
+    if "query" not in known or known["query"] in of_models:
+        known.pop("query", None)
         other = known.get("query_id")
         if other is None:
             raise MissingRoleError(name, "query", "the query", frame)
@@ -164,7 +167,9 @@ def _rows_of(
     elif "system" in known:  # the other text is what that system gave
         known |= {"answer": wide[0]} if len(wide) == 1 else {}
         wide = []
-    unused = tuple(str(each) for each in frame if each not in known.values() and each not in wide)
+    unused = tuple(
+        str(each) for each in frame if each not in known.values() and each not in wide and each != "own_query"
+    )
     if wide:
         kept = dict.fromkeys(known[role] for role in known if role != "score")
         frame = frame.melt(list(kept), wide, "\0system", "\0answer")
@@ -193,7 +198,9 @@ def _rows_of(
     one_content = not pd.DataFrame({"own": own, "content": content}).drop_duplicates().duplicated("own").any()
     named = "result" in known and (own != "").all() and one_content  # an id that several contents share is not theirs
     rows["key"] = own if named else content
-    rows = rows.assign(own_query=texts("query_id"), own_result=own if named else "")
+    rows = rows.assign(
+        own_query=frame["own_query"] if "own_query" in frame else texts("query_id"), own_result=own if named else ""
+    )
     order, words = _order(frame, known, rows)
     rows["place"] = order.groupby([rows["system"], rows["query"]]).rank(method="first").astype(int)
     one_each = not rows.duplicated(["system", "query"]).any() and (
@@ -218,16 +225,20 @@ def _rows_of(
 
 def _known(frame: pd.DataFrame, columns: dict[str, str]) -> dict[str, Any]:
     """The frame's column of each role."""
-    absent = [name for name in columns if name not in frame]
-    if absent:
-        raise RelstudyError(
-            f"{option('columns', absent[0])}: there is no such column ({listed([str(name) for name in frame])})"
-        )
+    _refuse_absent(frame, columns)
     wrong = [role for role in columns.values() if role not in ROLES]
     if wrong:
         raise RelstudyError(f"unknown role {wrong[0]!r}; choose {', '.join(ROLES)}")
     known = known_columns([name for name in frame if name not in columns])
     return known | {role: name for name, role in columns.items()}
+
+
+def _refuse_absent(frame: pd.DataFrame, columns: Iterable[str]) -> None:
+    absent = [name for name in columns if name not in frame]
+    if absent:
+        raise RelstudyError(
+            f"{option('columns', absent[0])}: there is no such column ({listed([str(name) for name in frame])})"
+        )
 
 
 def _order(frame: pd.DataFrame, known: Mapping[str, Any], rows: pd.DataFrame) -> tuple[pd.Series, str]:

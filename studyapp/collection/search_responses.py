@@ -22,6 +22,7 @@ def responses(content: Any, query: str = "") -> Iterator[dict[str, Any]]:
             return
         for place, hit in enumerate(hits, 1):
             fields = hit.get("_source", hit) if isinstance(hit, dict) else {"text": str(hit)}
+            fields = fields if isinstance(fields, dict) else {"text": str(fields)}
             row = {name: value for name, value in fields.items() if not str(name).startswith("_")}
             own = hit.get("_id") if isinstance(hit, dict) else None
             yield {**row, **({} if own is None else {"id": own}), "query": query, "rank": place}
@@ -29,5 +30,6 @@ def responses(content: Any, query: str = "") -> Iterator[dict[str, Any]]:
 
 def _asked(content: Mapping[str, Any]) -> str:
     """The query of a Solr response, which repeats its parameters."""
-    params = content.get("responseHeader", {}) if isinstance(content.get("responseHeader"), dict) else {}
-    return str(params.get("params", {}).get("q", ""))
+    header = content.get("responseHeader")
+    params = header.get("params") if isinstance(header, dict) else None
+    return str(params.get("q", "")) if isinstance(params, dict) else ""

@@ -255,5 +255,5 @@ def _next_round(run: ScoringRun, plan: LookPlan | None, folder: Path, judgments:
 
 def _page(run: ScoringRun, folder: Path) -> Page:
     """The first screen of the study's report."""
-    sections = [answer_section(run.result, run.verdict), asked_section(folder, run)]
+    sections = [asked_section(folder, run), answer_section(run.result, run.verdict)]
     return Page(folder.resolve().name, "Answer so far", [], [each for each in sections if each is not None])

@@ -36,7 +36,7 @@ class AskOptions(CommandOptions):
     raters: int | None = option(None, "People expected, who share the pairs.", at_least=1, shown="up to 60 pairs each")
     columns: str | None = option(
         None,
-        "What columns are, COLUMN=ROLE,...: query, system, answer, text, title, image, result, rank, score, sources.",
+        "What columns are, ROLE=COLUMN,...: query, system, answer, text, title, image, result, rank, score, sources.",
     )
     fetch: bool = option(False, "Fetch the pictures that the table names by addresses on the web; no others.")
     seed: int = option(0, "Seed of the queries drawn.", at_least=0, any_size=True)
@@ -112,5 +112,8 @@ def _roles(stated: str | None) -> dict[str, str]:
     pairs = [each.rpartition("=") for each in (stated or "").split(",") if each]
     wrong = next(("".join(each) for each in pairs if not each[0] or not each[2]), None)
     if wrong is not None:
-        raise click.UsageError(f"--columns: COLUMN=ROLE is needed, not {wrong!r}")
-    return {column.strip(): role.strip() for column, _, role in pairs}
+        raise click.UsageError(f"--columns: ROLE=COLUMN is needed, not {wrong!r}")
+    from relstudy.common.tables.meaning.results_columns import ROLES
+
+    named = [(first.strip(), last.strip()) for first, _, last in pairs]  # either side may come first
+    return dict((last, first) if first in ROLES and last not in ROLES else (first, last) for first, last in named)

@@ -520,7 +520,7 @@ def _text(path: Path) -> str:
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise RelstudyError(f"{path}: there is no such file") from None
+        raise RelstudyError(f"{path}: file not found") from None
     except (OSError, UnicodeDecodeError) as error:
         raise RelstudyError(f"{path}: cannot be read as text ({error})") from None
 

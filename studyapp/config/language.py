@@ -107,7 +107,7 @@ def language_of(code: str, folder: Path, *, own: bool = False) -> Language:
         return read_language(file, base, whole=base is None)
     if base is None and not own:
         has = ", ".join(shipped())
-        raise RelstudyError(f"{file}: there is no such file, and the program has {has}; docs/languages.md shows one")
+        raise RelstudyError(f"{file}: file not found, and the program has {has}; docs/languages.md shows one")
     return base or Language(code, code)
 
 

@@ -355,6 +355,23 @@ def with_people(
     return text
 
 
+def with_words(text: str, scale: str, low: str, high: str) -> str:
+    """A new study.toml whose blocks have a scale from 1 with words of one's own at its ends; "" leaves an end bare.
+
+    Examples
+    --------
+    >>> 'labels = { 1 = "useless", 5 = "useful" }' in with_words(starter_toml("mine"), "1-5", "useless", "useful")
+    True
+    """
+    most = scale.removeprefix("1-")
+    if not (low or high) or not most.isdigit():
+        return text
+    text = re.sub(rf'^scale = "({scale}|quality)"$', 'scale = "words"', text, flags=re.M)
+    labels = ", ".join(f"{end} = {_string(word)}" for end, word in (("1", low), (most, high)) if word)
+    values = list(range(1, int(most) + 1))
+    return f"{text.rstrip()}\n\n[scales.words]\nvalues = {values}\nlabels = {{ {labels} }}\nundecided = true\n"
+
+
 def with_examples(text: str, examples: Sequence[tuple[str, str, float]]) -> str:
     """A study.toml with a rating guide: query_id, result_id and grade of each example.
 

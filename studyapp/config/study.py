@@ -233,7 +233,7 @@ class Study:
         try:
             text = decoded(path.read_bytes(), str(path), "file")
         except FileNotFoundError:
-            raise RelstudyError(f"{path}: there is no such file; `relstudy new {quoted(folder)}` writes one") from None
+            raise RelstudyError(f"{path}: file not found; `relstudy new {quoted(folder)}` writes one") from None
         except OSError as error:
             raise RelstudyError(f"{path}: cannot be read ({error.strerror})") from None
         return cls.parse(text, file=str(path), folder=Path(folder))
@@ -251,7 +251,7 @@ class Study:
 def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
     check.keys(data, (), TABLES)
     if "study" not in data:
-        check.fault(("study",), None, "the table [study] with id and title is required")
+        check.fault(("study",), None, "add the table [study], with id and title")
         data["study"] = {"id": "x", "title": "x"}
     head = check.table(data, (), "study")
     at = ("study",)

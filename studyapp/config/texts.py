@@ -90,18 +90,17 @@ ENGLISH: dict[str, str] = {
     ),
     "instructions.heading": "What to do",
     "instructions.default": (
-        "Rate each result by how well it matches the query. There are no right or wrong answers: your own judgment "
-        'counts. Choose "undecided" where you cannot tell, and do not spend too long on any one.'
+        "Answer the question on each page for every result. Many results may fit poorly: that is intended. Your own "
+        'judgment counts. Choose "undecided" if you cannot tell, and do not spend too long on any one.'
     ),
     "instructions.default.which": (
-        "Each page shows two results of one query. Choose the one that matches the query better, or say that both "
-        "match it equally well. There are no right or wrong answers: your own judgment counts. Choose "
-        '"undecided" where you cannot tell, and do not spend too long on any one.'
+        "Each page shows two results of one query. Answer the question by choosing one of them, or say that both are "
+        'equal. Your own judgment counts. Choose "undecided" if you cannot tell, and do not spend too long on any one.'
     ),
     "instructions.default.which-list": (
-        "Each page shows two lists of results of one query. Choose the list that serves the query better as a whole, "
-        "or say that both serve it equally well. There are no right or wrong answers: your own judgment counts. Choose "
-        '"undecided" where you cannot tell, and do not spend too long on any one.'
+        "Each page shows two lists of results of one query. Answer the question for each list as a whole, or say that "
+        'both are equal. Your own judgment counts. Choose "undecided" if you cannot tell, and do not spend too long on '
+        "any one."
     ),
     "instructions.start": "Start",
     "instructions.scale": "The scale",
@@ -230,7 +229,7 @@ ENGLISH: dict[str, str] = {
     "refused.form": "This form does not belong to this page of yours. Go back to the study and rate the page there.",
     "password.heading": "Researcher's pages",
     "password.label": "Password",
-    "password.new": "Choose a password",
+    "password.new": "Choose a password (at least {count} characters)",
     "password.name": "Name",
     "password.first": "Leave this empty for the study's first password.",
     "password.account": "For the account {name}.",
@@ -464,9 +463,7 @@ ENGLISH: dict[str, str] = {
     "admin.open": "Unassigned",
     "admin.done": "Done",
     "admin.invite.personal": "Personal links",
-    "admin.invite.note": (
-        "Give each person a link of their own; it works on any device. Links are shown once, so copy them."
-    ),
+    "admin.invite.note": ("Give each person a link of their own. Links are shown once, so copy them."),
     "admin.invite.only_here": (
         "These links begin with {address} and open on this computer only. To let other people in, serve the study at "
         "an address that they can reach (--host 0.0.0.0), and open this page by that address."

@@ -134,7 +134,8 @@ class TomlChecker:
         allowed = tuple(allowed)
         for key in table:
             if key not in allowed:
-                self.fault((*path, key), None, f"there is no such setting; known are {', '.join(allowed)}")
+                unknown = "unknown setting; choose" if path else "not under a table, such as [study]; tables are"
+                self.fault((*path, key), None, f"{unknown} {', '.join(allowed)}")
 
     def text(self, table: dict[str, Any], path: Keys, key: str, default: str | None, pattern: str = "") -> str:
         """A text; required where the default is None, and of a pattern of `PATTERNS` where one is named."""

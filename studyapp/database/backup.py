@@ -141,7 +141,7 @@ def checked_copy(backup: Path, folder: Path) -> Iterator[tuple[Path, BackupConte
         where it is missing, damaged, of another version of relstudy, or no study's database
     """
     if not backup.is_file():
-        raise RelstudyError(f"{backup}: there is no such file")
+        raise RelstudyError(f"{backup}: file not found")
     copy = folder / ".restoring.db"
     _remove(copy)  # one that a killed restore has left
     try:

@@ -55,7 +55,7 @@ class Vectors:
             ids = beside.read_text(encoding="utf-8").splitlines()
         except FileNotFoundError:
             raise RelstudyError(
-                f"{beside}: there is no such file; one item id per line is needed, in the vectors' order"
+                f"{beside}: file not found; one item id per line is needed, in the vectors' order"
             ) from None
         except (OSError, UnicodeDecodeError) as error:
             raise RelstudyError(f"{beside}: cannot be read ({error})") from None
@@ -97,7 +97,7 @@ class Vectors:
         try:
             vectors = np.load(self._file, allow_pickle=False)
         except FileNotFoundError:
-            raise RelstudyError(f"{self._file}: there is no such file") from None
+            raise RelstudyError(f"{self._file}: file not found") from None
         except (OSError, *DAMAGED_ARRAYS) as error:
             raise RelstudyError(
                 f"{self._file}: this is not a plain NumPy array ({str(error).partition(chr(10))[0]})"

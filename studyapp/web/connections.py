@@ -96,6 +96,10 @@ class _Request(HTTPRequestParser):
 
     def parse_header(self, header_plus: bytes) -> None:
         super().parse_header(header_plus)
+        lets_send = getattr(self.adj, "lets_send", None)
+        much = self.chunked or self.content_length > 2 * BODY_LIMIT
+        if lets_send is not None and much and not lets_send(self.headers.get("COOKIE", "")):
+            raise ParsingError("nothing of this size is taken from you")
         if "TRANSFER_ENCODING" in self.headers or (self.chunked and "CONTENT_LENGTH" in self.headers):
             raise ParsingError("the request gives its length twice")
 
@@ -311,8 +315,15 @@ def listen(host: str, port: int) -> socket.socket:
     return listener
 
 
-def make_worker(app: WsgiApp, listener: socket.socket, options: ServerOptions, body: int = 2 * BODY_LIMIT) -> Any:
-    """Waitress as every worker runs it, with a limit to the bytes of a request.
+def make_worker(
+    app: WsgiApp,
+    listener: socket.socket,
+    options: ServerOptions,
+    body: int = 2 * BODY_LIMIT,
+    lets_send: Callable[[str], bool] | None = None,
+) -> Any:
+    """Waitress as every worker runs it, with a limit to the bytes of a request; more than a form's are taken only from
+    whom `lets_send` lets, by the cookies of the request.
 
     Of the trusted proxy's X-Forwarded-For, -Proto and -Host the last entries are believed, which it wrote itself;
     whatever anybody else sends of them is dropped.
@@ -345,6 +356,7 @@ def make_worker(app: WsgiApp, listener: socket.socket, options: ServerOptions, b
         clear_untrusted_proxy_headers=True,
         **proxy,
     )
+    server.adj.lets_send = lets_send
     proxy_in_front = customer(options.trusted_proxy) if options.trusted_proxy else None
     shares = Shares(options.per_address, proxy_in_front, connections - SPARE)
     server.application = _noting_the_proxy(server.application, options.trusted_proxy)

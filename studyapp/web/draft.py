@@ -12,8 +12,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,17 +26,24 @@ from relstudy.common.runtime.wording import count_of, thousands
 from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.scales import scale_named
 from relstudy.common.tables.meaning.study_folder import ANSWERS
-from relstudy.studyapp.collection.asked_study import make_study
+from relstudy.studyapp.collection.asked_study import QUALITY, make_study
 from relstudy.studyapp.collection.from_folder import make_collection
 from relstudy.studyapp.collection.items import Collection
 from relstudy.studyapp.collection.results_table import read_results
-from relstudy.studyapp.config.starter import starter_toml, with_examples, with_people, with_question
+from relstudy.studyapp.config.starter import starter_toml, with_examples, with_people, with_question, with_words
 from relstudy.studyapp.config.study import Study
+from relstudy.studyapp.monitoring.checkup import check_study
 from relstudy.studyapp.systems import SYSTEMS
 from relstudy.studyapp.web.hosted import NAME, RESERVED, STOPPED
 from relstudy.studyapp.web.uploads import ARRAY, items_in, sources_in
 
+try:
+    import fcntl
+except ImportError:  # no such locks here
+    fcntl = None  # type: ignore[assignment]
+
 DRAFT, UPLOADS, SCORES, VECTORS = "draft.json", "uploads", "scores", "vectors"
+BEFORE, LOCK = "before", ".set-up.lock"
 SEARCHES = "searches.txt"
 MOST_NAMED = 5
 """Files and folders of items up to which each is named."""
@@ -57,6 +66,10 @@ LONGEST = 300.0
 """Seconds that a command may take."""
 PLANNED = 20
 """Simulated studies of each size."""
+WAITED = 20.0
+"""Seconds that a command waits for another's end."""
+_RUNNING, _PLANNING = threading.BoundedSemaphore(2), threading.BoundedSemaphore(1)
+"""So that raters' pages always find threads of this process: commands at once, and simulations."""
 
 
 @dataclass(frozen=True)
@@ -124,6 +137,7 @@ class Draft:
     template : one of TEMPLATES
     searches : what people search for among the items, of a study of items; none: items are compared with one another
     title, question, scale, side_by_side : what people read and are asked; "": what fits
+    low, high : words for the lowest and highest grade of 1-5 or 1-9; "": the shipped ones
     raters : people expected; None: not known
     systems : built-in systems that propose pairs, of a study of items; none: those that apply
     models : columns of a table that hold a model's answers each; none: as they are recognised
@@ -132,6 +146,7 @@ class Draft:
     ways : how raters get in
     completion : Prolific's completion code
     examples : query_id, result_id and grade of the pairs of the rating guide
+    owner : whose draft it is: a word that this visitor's cookie holds
     """
 
     name: str
@@ -140,6 +155,8 @@ class Draft:
     title: str = ""
     question: str = ""
     scale: str = SCALES[0]
+    low: str = ""
+    high: str = ""
     side_by_side: bool = False
     raters: int | None = None
     systems: tuple[str, ...] = ()
@@ -152,6 +169,7 @@ class Draft:
     ways: tuple[str, ...] = WAYS[:2]
     completion: str = ""
     examples: tuple[tuple[str, str, float], ...] = ()
+    owner: str = ""
 
     @property
     def kind(self) -> Template:
@@ -176,7 +194,7 @@ class Draft:
         RelstudyError
             for a choice that there is not
         """
-        if not NAME.fullmatch(self.name) or self.name in RESERVED:
+        if not NAME.fullmatch(self.name) or self.name in (*RESERVED, UPLOADS, BEFORE):
             raise RelstudyError(f"{self.name!r} cannot be the name of a study: letters, digits, - and _ are allowed")
         if self.template not in TEMPLATES:
             raise RelstudyError("choose what people rate")
@@ -201,6 +219,7 @@ class Made:
     commands: tuple[str, ...]
     offered: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, folder: Path) -> Made:
@@ -221,8 +240,7 @@ def make_draft(draft: Draft, host: Path, take: Callable[[Path], None] | None = N
         for what is wrong with choices or uploads, and where the name is taken; nothing is changed then
     """
     target = host / draft.checked().name
-    if target.exists() and Draft.of(target) is None:
-        raise RelstudyError(f"there is a study {draft.name} already; choose another name")
+    refuse_anothers(draft, target)
     with tempfile.TemporaryDirectory(prefix=".upload-", dir=host) as place:
         study = Path(place) / draft.name
         uploads = Path(place) / UPLOADS
@@ -238,9 +256,17 @@ def make_draft(draft: Draft, host: Path, take: Callable[[Path], None] | None = N
             said = with_people(
                 file.read_text(encoding="utf-8"), draft.contact, draft.consent, draft.ways, url, draft.title
             )
+            said = with_words(said, draft.scale, draft.low, draft.high).replace(
+                QUALITY if draft.low or draft.high else "\0", ""
+            )
             drawn = read_table(study / "pairs.csv", "query_id", "result_id").frame
             taken = set(zip(drawn["query_id"], drawn["result_id"], strict=True))
-            kept = tuple(each for each in draft.examples if each[:2] not in taken and each[2] in _grades(draft))
+            ids = set(read_table(study / "collection.csv", "item_id").frame["item_id"])
+            kept = tuple(
+                each
+                for each in (draft.examples if draft.kind.of_items else ())
+                if each[:2] not in taken and ids.issuperset(each[:2]) and each[2] in _grades(draft)
+            )
             write_text(with_examples(said, kept), file)
             Study.load(study)
         except RelstudyError as error:
@@ -248,12 +274,13 @@ def make_draft(draft: Draft, host: Path, take: Callable[[Path], None] | None = N
         uploads.rename(study / UPLOADS)
         write_json({"draft": asdict(replace(draft, examples=kept)), "made": asdict(made)}, study / DRAFT)
         (study / STOPPED).touch()
-        if target.exists():
-            target.rename(Path(place) / "before")  # which goes with the place
-        try:
+        with alone(host):
+            refuse_anothers(draft, target)  # opened, thrown away or made by somebody else while this was at work
+            if take is None and not target.exists():
+                raise RelstudyError(f"{draft.name} was thrown away in the meantime")
+            if target.exists():
+                target.rename(Path(place) / BEFORE)  # which goes with the place
             study.rename(target)
-        except OSError:
-            raise RelstudyError(f"there is a study {draft.name} already; choose another name") from None
     return made
 
 
@@ -263,8 +290,33 @@ def _grades(draft: Draft) -> tuple[float, ...]:
     return scale.values
 
 
+def refuse_anothers(draft: Draft, target: Path) -> None:
+    """Refuse a folder that is a study already, or somebody else's draft."""
+    there = Draft.of(target) if target.exists() else draft
+    if there is None or there.owner != draft.owner:
+        raise RelstudyError(f"there is a study {draft.name} already; choose another name")
+
+
+@contextmanager
+def alone(host: Path) -> Iterator[None]:
+    """A stretch in which no other process changes which folders of the host are drafts."""
+    with (host / LOCK).open("a") as lock:
+        if fcntl is not None:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def open_draft(folder: Path) -> None:
-    """Let the host serve it; what was uploaded is in the study now."""
+    """Let the host serve it; what was uploaded is in the study now.
+
+    Raises
+    ------
+    RelstudyError
+        if it cannot be served as it is; nothing is changed then
+    """
+    wrong = [finding.words for finding in check_study(folder) if finding.state == "wrong"]
+    if wrong:
+        raise RelstudyError(wrong[0])
     shutil.rmtree(folder / UPLOADS, ignore_errors=True)
     (folder / DRAFT).unlink()
     (folder / STOPPED).unlink()
@@ -276,18 +328,20 @@ def _of_results(draft: Draft, uploads: Path, study: Path) -> Made:
     table = read_results(sources, roles)
     asked = make_study(
         table, study, questions=[draft.question] if draft.question else [], scale=draft.scale, raters=draft.raters,
-        side_by_side=draft.side_by_side, beside=uploads,
+        side_by_side=draft.side_by_side, beside=uploads, within=uploads,
     )  # fmt: skip
     names = dict.fromkeys(path.relative_to(uploads).parts[0] for path in sources)
     words = ["relstudy", "ask", *names, "-o", draft.name]
-    words += ["--columns", ",".join(f"{name}=answer" for name in roles)] if roles else []
+    words += ["--columns", ",".join(f"answer={name}" for name in roles)] if roles else []
     words += ["--question", draft.question] if draft.question else []
     words += ["--side-by-side"] if draft.side_by_side else ["--scale", draft.scale]
     words += ["--raters", str(draft.raters)] if draft.raters else []
     counts = read_table(study / ANSWERS, "system").frame["system"].value_counts(sort=False)
     systems = tuple(f"{name}: {count_of(int(number), 'result')}" for name, number in counts.items())
     columns = (*table.models, *table.unused) if table.models else ()
-    return Made((*table.sentences(), asked.sentence()), systems, (shlex.join(words),), columns, table.models)
+    doubts, hidden = table.doubts(), {*table.doubts(), *table.way_out()}
+    said = (*(each for each in table.sentences() if each not in hidden), asked.sentence())
+    return Made(said, systems, (shlex.join(words),), columns, table.models, tuple(doubts))
 
 
 def _of_items(draft: Draft, uploads: Path, study: Path) -> Made:
@@ -357,7 +411,14 @@ def _of_items(draft: Draft, uploads: Path, study: Path) -> Made:
         f"relstudy new {draft.name} --from {uploaded}{f' --searches {SEARCHES}' if draft.searches else ''}",
         shlex.join(["relstudy", "sample", draft.name, *words]),
     )
-    return Made(said, systems, commands, offered)
+    lists = [path.name for path in items if path.suffix.lower() == ".txt" and _may_be_searches(path)]
+    doubts = (f"{lists[0]} is one text. If it is a list of searches, put its lines into Searches.",) if lists else ()
+    return Made(said, systems, commands, offered, (), doubts if len(lists) == 1 < len(items) else ())
+
+
+def _may_be_searches(path: Path) -> bool:
+    """True of a text whose name says so."""
+    return bool(re.search(r"search|quer(y|ies)|topic|prompt|question", path.stem, re.I))
 
 
 def queries_there(collection: Collection) -> int:
@@ -367,7 +428,12 @@ def queries_there(collection: Collection) -> int:
 
 def differences_found(folder: Path) -> tuple[str, ...]:
     """What a study of a draft's size finds, in sentences of `relstudy plan`."""
-    plan = _run(["plan", str(folder), "--studies", str(PLANNED), "--json"])
+    if not _PLANNING.acquire(blocking=False):
+        raise RelstudyError("another study is being simulated here; try again in a minute")
+    try:
+        plan = _run(["plan", str(folder), "--studies", str(PLANNED), "--json"])
+    finally:
+        _PLANNING.release()
     collection = Collection.load(folder)
     there = queries_there(collection)
     few = (
@@ -381,10 +447,14 @@ def differences_found(folder: Path) -> tuple[str, ...]:
 def _run(words: list[str]) -> dict[str, Any]:
     """What a command prints as JSON, run in a process of its own."""
     command = [sys.executable, "-m", "relstudy", *words]
+    if not _RUNNING.acquire(timeout=WAITED):
+        raise RelstudyError("other studies are being set up here; try again in a minute")
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired:
         raise RelstudyError(f"{words[0]} took longer than {LONGEST:.0f} seconds; take fewer items") from None
+    finally:
+        _RUNNING.release()
     if done.returncode:
         raise RelstudyError(done.stderr.strip().splitlines()[-1].removeprefix("relstudy: "))
     found: dict[str, Any] = json.loads(done.stdout)

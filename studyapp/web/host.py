@@ -26,7 +26,7 @@ from relstudy.studyapp.web.mount import WsgiApp, at, mounted, path_of
 from relstudy.studyapp.web.options import ServerOptions
 from relstudy.studyapp.web.processes import run_workers
 from relstudy.studyapp.web.security import add_headers
-from relstudy.studyapp.web.set_up import add_pages
+from relstudy.studyapp.web.set_up import add_pages, visitors_of
 from relstudy.studyapp.web.starting import end_deleting
 from relstudy.studyapp.web.uploads import UPLOAD
 from relstudy.studyapp.web.views import MessagePage
@@ -89,7 +89,10 @@ def run_host(
 
     def work() -> None:
         studies.begin_work()
-        make_worker(app, listener, server, *([] if set_up is None else [UPLOAD])).run()
+        if set_up is None:
+            make_worker(app, listener, server).run()
+        else:
+            make_worker(app, listener, server, UPLOAD, visitors_of(set_up)).run()
 
     run_workers(work, server.workers)
     for folder in studies.listed().values():

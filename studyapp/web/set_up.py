@@ -11,17 +11,20 @@ import io
 import re
 import secrets
 import shutil
+import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Any
 
 from flask import Blueprint, Flask, Response, abort, current_app, redirect, request, session
+from flask.sessions import SecureCookieSessionInterface
 from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature
 from werkzeug.datastructures import FileStorage, MultiDict
 
-from relstudy.common.charts.pictures import read_picture
+from relstudy.common.charts.pictures import pixels_of, read_picture
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.pairs_table import OTHER
@@ -40,6 +43,7 @@ from relstudy.studyapp.web.draft import (
     UPLOADS,
     Draft,
     Made,
+    alone,
     differences_found,
     make_draft,
     open_draft,
@@ -50,8 +54,13 @@ from relstudy.studyapp.web.hosted import NAME
 from relstudy.studyapp.web.mount import is_only_here
 from relstudy.studyapp.web.uploads import FILES, UPLOAD, taken_in
 
+COOKIE = "relstudy-set-up"
+WORDS = ("title", "question", "low", "high")
 MOST_SEARCHES = 2_000
 """Searches that are taken from the form."""
+MOST_PIXELS = 50_000_000
+"""Of a picture that is made small on the check page; a rater would be sent it as it is."""
+_DRAWING = threading.BoundedSemaphore(1)
 SHOWN, MOST_SHOWN, LONGEST_SIDE = 3, 600, 160
 """Queries whose first result is shown before a study is opened, characters of each, and pixels of a picture."""
 SECONDS = 60
@@ -59,10 +68,30 @@ SECONDS = 60
 blueprint = Blueprint("set_up", __name__, url_prefix="/start")
 
 
+def visitors_of(set_up: SetUp) -> Callable[[str], bool]:
+    """Whether a request's cookies are those of somebody who came in by a link, before the request is read."""
+    app = Flask(__name__)
+    app.secret_key = _secret(set_up)
+    signed = SecureCookieSessionInterface().get_signing_serializer(app)
+    assert signed is not None, "the key is set"
+
+    def has_come(cookies: str) -> bool:
+        try:
+            return "csrf" in signed.loads(SimpleCookie(cookies)[COOKIE].value)
+        except (BadSignature, CookieError, KeyError):
+            return False
+
+    return has_come
+
+
+def _secret(set_up: SetUp) -> bytes:
+    return hmac.digest(set_up.key.encode(), b"set up", "sha256")
+
+
 def add_pages(app: Flask, set_up: SetUp, *, secure: bool) -> None:
     """Serve the pages, by a cookie of the host's own, for https only with `secure`."""
     app.config.update(
-        SECRET_KEY=hmac.digest(set_up.key.encode(), b"set up", "sha256"), SESSION_COOKIE_NAME="relstudy-set-up",
+        SECRET_KEY=_secret(set_up), SESSION_COOKIE_NAME=COOKIE,
         SESSION_COOKIE_HTTPONLY=True, SESSION_COOKIE_SAMESITE="Strict", SESSION_COOKIE_SECURE=secure,
         MAX_CONTENT_LENGTH=UPLOAD, MAX_FORM_PARTS=FILES + 100,
     )  # fmt: skip
@@ -79,7 +108,7 @@ def _here(*, sends: bool = True) -> SetUp:
     if (
         sends
         and request.method == "POST"
-        and not hmac.compare_digest(str(session["csrf"]), request.form.get("csrf", ""))
+        and not hmac.compare_digest(str(session["csrf"]).encode(), request.form.get("csrf", "").encode())
     ):
         abort(400)
     return found
@@ -107,12 +136,13 @@ def enter(key: str) -> ResponseReturnValue:
     """The link that was printed, or one that was made for an account."""
     here: SetUp = current_app.extensions[EXTENSION]
     session.pop("account", None)
-    if not hmac.compare_digest(key, here.key):
+    if not hmac.compare_digest(key.encode(), here.key.encode()):
         try:
             session["account"] = here.links.loads(key, max_age=SECONDS)
         except BadSignature:
             abort(403)
-    session.setdefault("csrf", secrets.token_urlsafe(24))
+    for name in ("csrf", "visitor"):
+        session.setdefault(name, secrets.token_urlsafe(24))
     return redirect("/start/")
 
 
@@ -135,11 +165,13 @@ def make() -> ResponseReturnValue:
     searches = tuple(
         dict.fromkeys(each.strip()[:500] for each in form.get("searches", "").splitlines() if each.strip())
     )
-    draft = replace(before or Draft(name), name=name, template=kind, searches=searches[:MOST_SEARCHES])
+    draft = replace(before or Draft(name), name=name, template=kind, searches=searches, owner=session["visitor"])
     if before is None or before.template != kind:
         chosen = TEMPLATES.get(kind, TEMPLATES["search"])
         draft = replace(draft, scale=chosen.scale, side_by_side=chosen.side_by_side)
     try:
+        if len(searches) > MOST_SEARCHES:
+            raise RelstudyError(f"{len(searches):,} searches are too many; {MOST_SEARCHES:,} can be given")
         if not files and (before is None or before.name != name):
             raise RelstudyError("choose files, a folder or a zip")
         make_draft(draft, here.folder, (lambda place: taken_in(files, place)) if files else None)
@@ -218,8 +250,10 @@ def _systems(draft: Draft, form: MultiDict[str, str]) -> Draft:
 
 def _question(draft: Draft, form: MultiDict[str, str]) -> Draft:
     raters = _number(form, "raters", "Number of people")
-    title, question = (" ".join(form.get(name, "").split())[:500] for name in ("title", "question"))
-    asked = replace(draft, title=title, question=question, scale=form.get("scale", ""), raters=raters)
+    title, question, low, high = (" ".join(form.get(name, "").split())[:500] for name in WORDS)
+    asked = replace(
+        draft, title=title, question=question, low=low[:60], high=high[:60], scale=form.get("scale", ""), raters=raters
+    )
     if not draft.kind.of_items:
         return replace(asked, side_by_side=form.get("ask") == "side-by-side")
     queries, results, base = (_number(form, name, name.capitalize(), 5_000) for name in ("queries", "results", "base"))
@@ -287,7 +321,8 @@ def _shown(items: Mapping[Any, Mapping[Any, Any]], name: str) -> tuple[str, str]
     if item is None:
         return "(a list: the first results of one system)", ""
     picture = f"/start/picture/{name}" if item["path"] and item["kind"] == "image" else ""
-    return str(item["text"] or item["title"] or item["path"])[:MOST_SHOWN], picture
+    text = ": ".join(str(item[part]) for part in ("title", "text") if item[part]) or str(item["path"])
+    return (text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN].rsplit(' ', 1)[0]} ..."), picture
 
 
 @blueprint.get("/picture/<item>")
@@ -300,7 +335,10 @@ def picture(item: str) -> ResponseReturnValue:
         abort(404)
     shown = io.BytesIO()
     try:
-        read_picture(folder / paths[0], LONGEST_SIDE).save(shown, "JPEG", quality=80)
+        with _DRAWING:
+            if pixels_of(folder / paths[0]) > MOST_PIXELS:
+                abort(404)
+            read_picture(folder / paths[0], LONGEST_SIDE).save(shown, "JPEG", quality=80)
     except RelstudyError:  # it only begins like a picture; a rater would see its name
         abort(404)
     return Response(shown.getvalue(), mimetype="image/jpeg")
@@ -321,8 +359,13 @@ def as_a_rater(rest: str) -> ResponseReturnValue:
 def open_study() -> ResponseReturnValue:
     """Let the host serve the study, and go on to its researcher's pages."""
     folder = _here().folder / _drafted(_here()).name
+    try:
+        with alone(_here().folder):
+            _drafted(_here())
+            open_draft(folder)
+    except RelstudyError as error:
+        return check(str(error), 400)
     link = make_setup_link(folder) or "/admin/"
-    open_draft(folder)
     session.pop("made")
     return redirect(f"/{folder.name}{link}")
 
@@ -330,7 +373,8 @@ def open_study() -> ResponseReturnValue:
 @blueprint.post("/again")
 def again() -> ResponseReturnValue:
     """Take back a study that was not opened."""
-    shutil.rmtree(_here().folder / _drafted(_here()).name)
+    with alone(_here().folder):
+        shutil.rmtree(_here().folder / _drafted(_here()).name)
     session.pop("made")
     return redirect("/start/")
 
@@ -338,7 +382,8 @@ def again() -> ResponseReturnValue:
 def _draft(here: SetUp) -> Draft | None:
     """The study that was made on this visit and is not open yet."""
     name = str(session.get("made", ""))
-    return Draft.of(here.folder / name) if NAME.fullmatch(name) else None
+    draft = Draft.of(here.folder / name) if NAME.fullmatch(name) else None
+    return draft if draft is not None and draft.owner == session.get("visitor") else None
 
 
 def _drafted(here: SetUp) -> Draft:

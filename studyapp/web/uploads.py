@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import lzma
 import shutil
 import stat
 import zipfile
+import zlib
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
@@ -22,6 +24,14 @@ UNPACKED, FILES = 512 << 20, 5_000
 """Bytes and files that archives may hold together."""
 
 
+DEEPEST = 20
+"""Folders in one another."""
+UNREADABLE = (
+    zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, zlib.error, lzma.LZMAError, UnicodeError,
+)  # fmt: skip
+"""Errors of zip files that are damaged, encrypted or packed in a way that is not known."""
+
+
 def taken_in(files: Sequence[FileStorage], place: Path, *, arrays: bool = False) -> None:
     """Write files as they are, those of a chosen folder below it, and what archives hold in a folder for each, into an
     empty folder.
@@ -35,18 +45,24 @@ def taken_in(files: Sequence[FileStorage], place: Path, *, arrays: bool = False)
     tables = (*TABLES, ARRAY) if arrays else TABLES
     for each in files:
         parts = PurePosixPath((each.filename or "").replace("\\", "/")).parts
-        if parts[0].endswith(("/", ":")):
+        if parts and parts[0].endswith(("/", ":")):
             parts = parts[-1:]  # the whole path on somebody's machine
         if len(parts) > 1 and any(part.startswith(".") for part in parts):
             continue  # hidden in a chosen folder; a way out (..) begins with a dot, too
-        name, target = parts[-1], place.joinpath(*parts)
-        if target.exists():
-            raise RelstudyError(f"{name} comes twice")
-        if name.lower().endswith(".zip"):
-            _unpack(each, target, name, left)
-            continue
-        target.parent.mkdir(parents=True, exist_ok=True)
-        each.save(target)
+        name = parts[-1] if parts else ""
+        if not name or len(parts) > DEEPEST or any(":" in part or "\0" in part for part in parts):
+            raise RelstudyError(f"{(each.filename or '')[:80]!r} cannot be the name of a file here; rename it")
+        target = place.joinpath(*parts)
+        try:
+            if target.exists():
+                raise RelstudyError(f"{name} comes twice")
+            if name.lower().endswith(".zip"):
+                _unpack(each, target, name, left)
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            each.save(target)
+        except OSError as error:
+            raise RelstudyError(f"{name[:80]} cannot be stored ({error.strerror}); rename it") from None
         if not (name.lower().endswith((*tables, *TEXTS)) or shown_kind(target) or can_be_shown(target)):
             target.unlink()
             if len(parts) == 1:
@@ -85,7 +101,7 @@ def _unpack(file: FileStorage, target: Path, name: str, left: list[int]) -> None
                 hidden = any(part.startswith(".") or part == "__MACOSX" for part in parts)
                 if entry.is_dir() or hidden or stat.S_ISLNK(entry.external_attr >> 16):
                     continue  # a way out (..) begins with a dot
-                if not parts or parts[0].endswith(("/", ":")):
+                if not parts or parts[0].startswith("/") or len(parts) > DEEPEST or any(":" in part for part in parts):
                     raise RelstudyError(f"{name}: {entry.filename[:80]!r} leads out of the archive")
                 left[0], left[1] = left[0] - entry.file_size, left[1] - 1
                 if min(left) < 0:
@@ -94,5 +110,5 @@ def _unpack(file: FileStorage, target: Path, name: str, left: list[int]) -> None
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with archive.open(entry) as packed, path.open("wb") as out:
                     shutil.copyfileobj(packed, out)
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError) as error:
+    except UNREADABLE as error:
         raise RelstudyError(f"{name} cannot be unpacked ({error})") from None

@@ -103,7 +103,7 @@ def test_groups_are_told_by_a_table_of_pairs_where_the_judgments_are_no_file() -
     for wrong, said in (
         ({"pairs": asked.drop(columns="paradigm")}, "^by: there is no column 'paradigm' in the judgments"),
         ({"pairs": asked, "by": None}, "pairs goes with by"),
-        ({"pairs": "nowhere.csv"}, "nowhere.csv: there is no such file"),
+        ({"pairs": "nowhere.csv"}, "nowhere.csv: file not found"),
     ):
         with pytest.raises(rs.RelstudyError, match=said):
             rs.score(scores, panel, **{**few, **wrong})

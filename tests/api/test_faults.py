@@ -150,7 +150,7 @@ def test_a_path_that_leads_nowhere_is_refused(use: str, path: Any, tables: dict[
         ),
         (lambda t: rs.plan(correlations=(2, 0.1), studies=20), "correlation"),
         (lambda t: rs.plan(correlations=(0.5,), studies=20), "two"),
-        (lambda t: rs.inspect("nowhere.csv"), "there is no such file"),
+        (lambda t: rs.inspect("nowhere.csv"), "file not found"),
         (lambda t: rs.read_mappings("nowhere"), "nowhere"),
     ],
 )
@@ -261,12 +261,12 @@ def test_messages_name_arguments_in_python_and_options_in_a_command(tmp_path: Pa
     with pytest.raises(rs.RelstudyError, match=r"^direction: there is no system named 'old' in the scores"):
         rs.fit(scores, judgments, direction={"old": "lower"})
     pairs.assign(worker="a", rating=1).to_csv(tmp_path / "ratings.csv")
-    with pytest.raises(rs.RelstudyError, match=r"columns=\{'NAME': 'rater_id'\} says which it is"):
+    with pytest.raises(rs.RelstudyError, match=r"columns=\{'NAME': 'rater_id'\} names it"):
         rs.read_ratings(tmp_path / "ratings.csv")
     with pytest.raises(rs.RelstudyError, match=r"^the ratings, column rater_id: .*the DataFrame has: .*columns="):
         rs.read_ratings(pairs.assign(worker="a", rating=1))
     printed = relstudy("calibrate", tmp_path / "ratings.csv", "-o", tmp_path / "out")
-    assert "--columns rater_id=NAME says which it is" in printed.stderr
+    assert "--columns rater_id=NAME names it" in printed.stderr
 
 
 def test_public_functions_are_pickled_by_their_public_names() -> None:

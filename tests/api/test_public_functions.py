@@ -309,7 +309,7 @@ def test_what_cannot_be_is_one_sentence(panel: rs.CalibratedPanel) -> None:
     assert "columns names 'worker', and there is no such column" in refusal(
         rs.read_ratings, ratings, columns={"worker": "rater_id"}
     )
-    assert "there is no such file" in refusal(rs.calibrate, "nowhere.csv")
+    assert "file not found" in refusal(rs.calibrate, "nowhere.csv")
     assert (
         "method: 'pooled', 'crossed', 'shrunk', 'zscore', 'mean', 'none', 'p910', 'p913', "
         "'ordinal', 'rasch', 'dawid-skene', 'glad' or 'mace' is needed"

@@ -429,8 +429,8 @@ def test_a_damaged_or_foreign_file_is_refused_in_one_sentence(results: Many, tmp
             rs.read(path)
         assert len(str(caught.value).splitlines()) == 1 and str(path) in str(caught.value)
     for wrong, said in (
-        (tmp_path / "nowhere.json", "there is no such file"),
-        (tmp_path / "nowhere.npz", "there is no such file"),
+        (tmp_path / "nowhere.json", "file not found"),
+        (tmp_path / "nowhere.npz", "file not found"),
         (tmp_path / "other.npz", "this is not a count table and no encoder"),
         (tmp_path / "two", "several results are saved here: mappings.relstudy, panel.relstudy; name one"),
         (tmp_path, "no result's save() wrote here"),

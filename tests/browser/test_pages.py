@@ -68,7 +68,7 @@ def test_consent_instructions_and_practice_say_what_the_rater_must_know(
     page.get_by_role("checkbox").check()
     rater = Rater(page, served.names)
     rater.send()
-    expect(page.get_by_text("Rate each result by how well it matches")).to_be_visible()
+    expect(page.get_by_text("Answer the question on each page")).to_be_visible()
     expect(page.get_by_text("A few practice pages come first.")).to_be_visible()
     scales = page.get_by_role("group", name="The scale")
     expect(scales).to_have_count(3)

@@ -76,7 +76,7 @@ def test_the_default_says_aloud_which_method_it_chose_and_why(ratings: Path, tmp
     told = json.loads(run(ratings, "-o", tmp_path / "out", "--json").stdout)
     assert (told["method"], told["method_reason"][:24]) == ("pooled", "assignment looks random ")
     assert told["balance"]["how"] == "others"
-    assert result.stdout.index("\nDid it help? ") < result.stdout.index("\nleave-one-out correlation")
+    assert result.stdout.index("\nCalibration ") < result.stdout.index("\nleave-one-out correlation")
     assert result.stdout.index("\nleave-one-out correlation") < result.stdout.index("\nvariance within a pair")
     assert "[" not in result.stdout  # one style of intervals in every command: "0.1 to 0.2"
     assert result.stdout.splitlines()[-1].startswith("Next: relstudy fit ")

@@ -123,7 +123,7 @@ def test_what_cannot_be_tested_says_why_and_the_choice_follows() -> None:
     assert balance(loose).reason == "there is no base block to compare with"
     assert choose_method(loose, HandOut.RANDOM).method == "pooled"
     assert choose_method(loose, HandOut.FIXED).method == "none"
-    assert "there is no base block, and too little overlap" in choose_method(loose, None).why
+    assert "there is no base block, and the raters share too few pairs" in choose_method(loose, None).why
     brief = simulate_panel(8, 7, 60, ratings_per_pair=1, seed=1).panel
     assert "7 base pairs are too few to test it on" in choose_method(brief, None).why
     short = simulate_panel(8, 2, 60, ratings_per_pair=1, seed=1).panel

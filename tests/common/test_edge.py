@@ -126,8 +126,8 @@ def test_a_long_text_in_the_first_rows_is_read(tmp_path: Path) -> None:
 
 
 def test_absent_files_and_folders_are_named(tmp_path: Path) -> None:
-    assert refusal(tmp_path / "none.csv").endswith("there is no such file")
-    assert refusal(tmp_path / "none.parquet").endswith("there is no such file")
+    assert refusal(tmp_path / "none.csv").endswith("file not found")
+    assert refusal(tmp_path / "none.parquet").endswith("file not found")
     assert "this is a folder; a table is needed" in refusal(tmp_path)
     assert "cannot be read as a table" in refusal(written(tmp_path, b"not parquet", "t.parquet"))
 
@@ -271,7 +271,7 @@ def test_json_is_strict_both_ways(tmp_path: Path) -> None:
         path.write_text(text)
         with pytest.raises(RelstudyError, match=message):
             read_json(path)
-    with pytest.raises(RelstudyError, match="there is no such file"):
+    with pytest.raises(RelstudyError, match="file not found"):
         read_json(tmp_path / "none.json")
 
 

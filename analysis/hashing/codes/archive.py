@@ -23,7 +23,7 @@ def held_by(path: str | os.PathLike[str]) -> str | None:
         with np.load(path, allow_pickle=False) as stored:
             return str(json.loads(str(stored["header"]))["what"])
     except FileNotFoundError:
-        raise RelstudyError(f"{os.fspath(path)}: there is no such file") from None
+        raise RelstudyError(f"{os.fspath(path)}: file not found") from None
     except (OSError, *DAMAGED_ARRAYS):
         return None
 
@@ -78,7 +78,7 @@ class Archive:
                 what = header.pop("what")
                 arrays = {name: stored[name] for name in stored.files if name != "header"}
         except FileNotFoundError:
-            raise RelstudyError(f"{file}: there is no such file") from None
+            raise RelstudyError(f"{file}: file not found") from None
         except (OSError, *DAMAGED_ARRAYS):
             raise self.another(file) from None
         if not arrays.keys() >= set(needed):

@@ -75,7 +75,7 @@ def interfaces_of(tables: PageTables, others: Sequence[Path] = ()) -> dict[str, 
     for folder in others:
         file = folder / "calibrated.csv"
         if not file.is_file():
-            raise RelstudyError(f"{file}: there is no such file; `relstudy calibrate` of that interface writes it")
+            raise RelstudyError(f"{file}: file not found; `relstudy calibrate` of that interface writes it")
         ratings = read_ratings(file, trust_raters=True)
         ratings.frame["calibrated"] = pd.to_numeric(ratings.frame["calibrated"], errors="coerce")
         scale = ratings.scale.scale.name

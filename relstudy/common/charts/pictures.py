@@ -39,6 +39,23 @@ def read_picture(file: Path | BinaryIO, longest: int) -> Image.Image:
         raise RelstudyError(f"{file}: this picture cannot be decoded ({error})") from None
 
 
+def pixels_of(file: Path) -> int:
+    """How many pixels a picture says that it has, without decoding it.
+
+    Raises
+    ------
+    RelstudyError
+        where it is no picture
+    """
+    from PIL import Image
+
+    try:
+        with Image.open(file) as image:
+            return image.width * image.height
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise RelstudyError(f"{file}: this picture cannot be decoded ({error})") from None
+
+
 def thumbnail_of(file: Path | BinaryIO, longest: int) -> str:
     """A picture as a small JPEG in a data: address; empty where it cannot be decoded."""
     content = io.BytesIO()

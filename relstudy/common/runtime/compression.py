@@ -176,7 +176,7 @@ def read_bytes(path: str | os.PathLike[str], most: int = -1) -> bytes:
         with open_binary(file) as content:
             return content.read(most)
     except FileNotFoundError:
-        raise RelstudyError(f"{file}: there is no such file") from None
+        raise RelstudyError(f"{file}: file not found") from None
     except IsADirectoryError:
         raise RelstudyError(f"{file}: this is a folder; a file is needed") from None
     except BROKEN as error:

@@ -162,7 +162,7 @@ def read_json(path: str | os.PathLike[str]) -> Any:
         with open(file, encoding="utf-8") as handle:
             return _strict_json(handle)
     except FileNotFoundError:
-        raise RelstudyError(f"{file}: there is no such file") from None
+        raise RelstudyError(f"{file}: file not found") from None
     except NO_JSON as error:
         raise RelstudyError(f"{file}: this is not JSON ({error})") from None
     except OSError as error:

@@ -14,11 +14,12 @@ from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import moment, number, thousands
 from relstudy.studyapp.assignment.versions import STATES
 from relstudy.studyapp.monitoring.statistics import SECONDS, SourceUse, StudyStatistics
-from relstudy.studyapp.monitoring.status import Status
+from relstudy.studyapp.monitoring.status import Status, may_have_ratings
 from relstudy.studyapp.sampling.expected_gain import ExpectedGain
 from relstudy.studyapp.web.admin import charts
 from relstudy.studyapp.web.admin.figures import BlockView, block_views, forget_figures, recent_figures
 from relstudy.studyapp.web.admin.researchers import admin_required
+from relstudy.studyapp.web.answering import start_computing
 from relstudy.studyapp.web.rendering import show
 from relstudy.studyapp.web.site import current_site
 
@@ -213,10 +214,14 @@ def _source(use: SourceUse) -> SourceChart:
 @blueprint.post("/state")
 @admin_required
 def set_state() -> ResponseReturnValue:
-    """Pause, close or reopen."""
+    """Pause, close or reopen; a closed study's answer is computed."""
     state = request.form.get("state", "")
     if state not in STATES:
         abort(400, description="form")
-    current_site().set_state(state)
+    site = current_site()
+    site.set_state(state)
     forget_figures()
+    if state == "closed" and may_have_ratings(site.store):
+        start_computing(site.folder)
+        return redirect("/admin/answer", 303)
     return redirect("/admin/", 303)

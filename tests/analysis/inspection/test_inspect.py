@@ -133,7 +133,7 @@ def test_other_separators_and_preambles_are_read_and_named(write: Write) -> None
 
 def test_what_cannot_be_read_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "empty.csv").write_text("")
-    for path, message in ((tmp_path / "none.csv", "there is no such file"), (tmp_path / "empty.csv", "is empty")):
+    for path, message in ((tmp_path / "none.csv", "file not found"), (tmp_path / "empty.csv", "is empty")):
         with pytest.raises(RelstudyError, match=message):
             inspect_file(path)
 

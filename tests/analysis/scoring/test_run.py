@@ -334,7 +334,8 @@ def test_figures_that_stay_at_a_tied_score_are_a_line_of_the_output_and_of_their
     said = [note for note in result.notes if "the same score" in note]
     assert len(said) == 1
     assert said[0].startswith(
-        "s0 gives many pairs the same score, and equal scores are retrieved together: its precision and recall at "
+        "s0 gives many pairs the same score, as ranks do, and equal scores are retrieved together: its precision and "
+        "recall at "
     )
     points = {round(point["share"], 3): point for point in result.as_json()["systems"]["s0"]["precision_recall"]}
     assert points[0.1]["tied"]

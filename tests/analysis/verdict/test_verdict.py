@@ -208,7 +208,7 @@ def test_what_would_settle_it_is_the_price_of_a_difference_that_matters() -> Non
     by_hand = [next(n for n in range(2, 999) if _power(end, n) >= 0.8) for end in ends]
     assert list(settle.queries_interval) == by_hand == settle.as_json()["queries_interval"]
     assert settle.worth_it and settle.sentence() == (
-        "To detect a difference of 0.05 between a and b, the smallest that matters (--matters), with 80 % power, the "
+        "To detect a difference of 0.05 between a and b, the smallest that matters, with 80 % power, the "
         f"study needs about 24 queries in all (it has 12; 95 % interval {by_hand[0]} to {by_hand[1]}) and 720 ratings."
     )
     more_than_there_are = verdict_of(made("ab"), StudyFacts(ratings=360, queries=15)).settling

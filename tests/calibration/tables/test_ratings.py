@@ -40,7 +40,7 @@ def test_a_base_block_that_nobody_declared_needs_a_size_unless_all_rated_everyth
 
     few = read_ratings(write(rows(3, 20)))
     assert (few.base_rule, few.frame["base"].any()) == (None, False)
-    assert "the 3 pairs that every rater rated are not taken for a base block, which takes 10" in few.notes[-1]
+    assert "the 3 pairs that every rater rated are too few for a base block: it needs 10" in few.notes[-1]
     assert read_ratings(write(rows(10, 20))).base_rule == "the 10 pairs that every rater rated"
     assert read_ratings(write(rows(3, 0))).base_rule == "the 3 pairs that every rater rated"
 
@@ -55,10 +55,10 @@ def test_a_missing_column_is_named_with_those_that_are_there(write: Write) -> No
     message = refused(write("rater_id,query_id,rating\na,q,1"))
     assert message == (
         "FILE, row 1, column result_id: this column is required (the file has: rater_id, query_id, rating); "
-        "--columns result_id=NAME says which it is; relstudy inspect names what it may be"
+        "--columns result_id=NAME names it; relstudy inspect names what it may be"
     )
     assert "column rating: this column is required" in (several := refused(write("query_id,result_id\nq,x")))
-    assert "--columns rating=NAME says which it is" in several
+    assert "--columns rating=NAME names it" in several
 
 
 def test_every_fault_is_listed_with_row_column_value_and_what_is_allowed(write: Write) -> None:

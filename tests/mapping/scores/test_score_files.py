@@ -110,7 +110,7 @@ def test_a_fault_is_named_with_its_row(tmp_path: Path, text: str, message: str) 
 def test_a_table_without_any_system_is_refused(tmp_path: Path) -> None:
     with pytest.raises(RelstudyError, match="no column holds a system's scores"):
         read_scores(written(tmp_path, "query_id,result_id,title\n1,x,one\n"))
-    with pytest.raises(RelstudyError, match="there is no such file"):
+    with pytest.raises(RelstudyError, match="file not found"):
         read_scores(tmp_path / "absent.csv")
 
 

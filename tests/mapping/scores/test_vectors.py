@@ -69,7 +69,7 @@ def test_a_matrix_of_scores_is_read_by_the_ids_of_its_rows_and_columns(tmp_path:
 
 
 def test_faulty_files_are_refused_in_words(tmp_path: Path) -> None:
-    with pytest.raises(RelstudyError, match="there is no such file"):
+    with pytest.raises(RelstudyError, match="file not found"):
         read_vectors(tmp_path / "absent.npy")
     np.save(tmp_path / "alone.npy", np.ones((1, 2)))
     with pytest.raises(RelstudyError, match=r"vectors need ids, one a line, in a file beside them \(alone.ids.txt"):

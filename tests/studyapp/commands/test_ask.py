@@ -122,10 +122,10 @@ def test_columns_of_answers_are_named_where_numbers_and_remarks_stand_among_them
     table = read_results([frame])
     assert table.systems == ["B"] and table.models == ("B",)
     said = "\n".join(table.sentences())
-    assert "not used: GPT-A, hint and notes" in said and "--columns GPT-A=answer,B=answer" in said.replace(
+    assert "Not used: GPT-A, hint and notes." in said and "--columns answer=GPT-A,answer=B" in said.replace(
         "columns=", "--columns "
     )
-    assert "there is one system, B, which is compared with no other" in said
+    assert "There is one system, B: nothing is compared." in said
     table = read_results([frame], {"GPT-A": "answer", "B": "answer"})
     assert table.systems == ["GPT-A", "B"] and table.rows["text"].iloc[0] == "0" and table.answers
 
@@ -273,7 +273,7 @@ def test_what_no_name_tells_is_asked_on_a_terminal_and_named_in_a_pipe(tmp_path,
     strange.to_csv(tmp_path / "a.csv", index=False)
     words = ("ask", tmp_path / "a.csv", "-o", tmp_path / "s", "--no-serve")
     piped = relstudy(*words)
-    assert piped.exit_code == 1 and "--columns COLUMN=query names it" in piped.output
+    assert piped.exit_code == 1 and "--columns query=COLUMN names it" in piped.output
     monkeypatch.setattr("relstudy.analysis.commands.asking.is_terminal", lambda: True)
     done = succeeds(*words, typed="1\n3\n")
     assert "a: which column holds the query?" in done.output and "1. what: What is thing 0?" in done.output

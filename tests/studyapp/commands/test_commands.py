@@ -251,7 +251,7 @@ def test_a_folder_where_nothing_was_served_yet_is_told_so(tmp_path: Path, comman
     done = relstudy(command, folder)
     assert done.exit_code == 1 and "relstudy serve" in done.output and not (folder / "study.db").exists()
     missing = relstudy(command, tmp_path / "nowhere")
-    assert missing.exit_code == 1 and "there is no such file" in missing.output
+    assert missing.exit_code == 1 and "file not found" in missing.output
 
 
 def test_serve_refuses_a_faulty_study_with_every_fault_and_no_traceback(tmp_path: Path) -> None:

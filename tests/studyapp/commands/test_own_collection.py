@@ -244,3 +244,20 @@ def test_a_copy_of_the_example_is_drawn_anew_with_systems_of_relstudys_own_not_w
         Image.new("RGB", (8, 8), (2 * number, 100, 50)).save(folder / path)
     drawn = succeeds("sample", folder, "--overwrite", "--base", 20, "--json")
     assert set(json.loads(drawn.stdout)["sources"]) == {"keywords", "colour", "random"}
+
+
+def test_searches_are_queries_and_a_file_that_is_none_is_refused(tmp_path):
+    (tmp_path / "texts").mkdir()
+    for name in ("a", "b", "c"):
+        (tmp_path / "texts" / f"{name}.txt").write_text(f"About {name}.")
+    (tmp_path / "searches.txt").write_text("find a\n\nfind b\nfind a\n")
+    succeeds("new", tmp_path / "study", "--from", tmp_path / "texts", "--searches", tmp_path / "searches.txt")
+    items = pd.read_csv(tmp_path / "study" / "collection.csv")
+    assert items.loc[items["role"] == "query", "text"].tolist() == ["find a", "find b"]
+    assert items.loc[items["role"] == "result", "item_id"].tolist() == ["a", "b", "c"]
+    (tmp_path / "nul.txt").write_text("a\0b\n")
+    for file, said in (("none.txt", "file not found"), ("texts", "file not found"), ("nul.txt", "not a text file")):
+        refused = relstudy("new", tmp_path / "other", "--from", tmp_path / "texts", "--searches", tmp_path / file)
+        assert refused.exit_code == 1 and said in refused.output and not (tmp_path / "other").exists()
+    alone = relstudy("new", tmp_path / "other", "--searches", tmp_path / "searches.txt")
+    assert alone.exit_code == 1 and "--searches goes with --from" in alone.output

@@ -191,7 +191,7 @@ def test_what_is_no_backup_of_this_study_is_refused_and_nothing_is_left_beside(
         (text, "not a complete backup"),
         (empty, "not a complete backup"),
         (whole, "not a complete backup"),
-        (tmp_path / "absent.db", "there is no such file"),
+        (tmp_path / "absent.db", "file not found"),
     ):
         refused = relstudy("restore", made.folder, file, "--yes")
         assert refused.exit_code == 1 and words in refused.output, (file, refused.output, refused.exception)

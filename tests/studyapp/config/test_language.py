@@ -94,7 +94,7 @@ def test_a_studys_file_translates_its_words_and_changes_single_texts_of_a_shippe
 
 
 def test_a_language_that_nobody_wrote_is_refused_with_those_there_are(tmp_path: Path) -> None:
-    with pytest.raises(RelstudyError, match=r"languages.*fr\.toml: there is no such file, and the program has ar, de"):
+    with pytest.raises(RelstudyError, match=r"languages.*fr\.toml: file not found, and the program has ar, de"):
         Study.parse(TOML.replace('"de", "ar"', '"fr"'), folder=tmp_path)
 
 

@@ -26,10 +26,10 @@ def faults(text: str) -> str:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "study: the table [study] with id and title is required"),
+        ("", "study: add the table [study], with id and title"),
         ("[study]\nid = 'a b'\ntitle = 't'", "line 2, study.id: 'a b' is not allowed; allowed is letters, digits"),
         ("[study]\nid = 'a'", "study.title: a text is required"),
-        (HEAD + "titel = 'x'", "line 4, study.titel: there is no such setting; known are id, title"),
+        (HEAD + "titel = 'x'", "line 4, study.titel: unknown setting; choose id, title"),
         (HEAD + "url = 'study.org'", "line 4, study.url: 'study.org' is not allowed; allowed is an address"),
         (HEAD + "paused = 1", "line 4, study.paused: 1 is not allowed; true or false is allowed"),
         (HEAD + "[handout]\nlease_minutes = 0", "line 5, handout.lease_minutes: 0 is not allowed; a number from 0.01"),
@@ -93,7 +93,7 @@ def test_a_wrong_value_is_told_once(text: str) -> None:
 
 
 def test_a_missing_file_says_how_to_get_one(tmp_path: Path) -> None:
-    with pytest.raises(RelstudyError, match=r"there is no such file; `relstudy new"):
+    with pytest.raises(RelstudyError, match=r"file not found; `relstudy new"):
         Study.load(tmp_path)
 
 

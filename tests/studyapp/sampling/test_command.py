@@ -175,7 +175,7 @@ def test_from_mappings_adds_a_round_from_what_fit_wrote(study):
 @pytest.mark.slow
 def test_from_mappings_without_mappings_or_a_design_says_what_is_missing(study):
     missing = relstudy("sample", study, "--from-mappings")
-    assert missing.exit_code == 1 and "design.json: there is no such file" in missing.output
+    assert missing.exit_code == 1 and "design.json: file not found" in missing.output
     assert relstudy("sample", study, "--same-queries").exit_code == 2
     succeeds("sample", study, "--text-queries", 12, "--base", 10)
     (study / "judgments.csv").write_text("query_id,result_id,judgment\na,b,3\n")

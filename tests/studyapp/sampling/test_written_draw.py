@@ -20,7 +20,7 @@ class Killed(BaseException):
 
 
 def held(folder: Path) -> list[str | None]:
-    """Which draw the pairs, the pool and the design are of; None where there is no such file."""
+    """Which draw the pairs, the pool and the design are of; None where file not found."""
     files = [folder / name for name in ("pairs.csv", *POOLS, DESIGN)]
     return [("old" if "old" in file.read_text() else "new") if file.exists() else None for file in files]
 

@@ -118,7 +118,7 @@ def test_items_without_a_vector_are_not_scored_and_do_not_ask(tmp_path):
 @pytest.mark.parametrize(
     ("vectors", "ids", "message"),
     [
-        (np.eye(3), None, "v.ids.txt: there is no such file"),
+        (np.eye(3), None, "v.ids.txt: file not found"),
         (np.eye(3), "ab", "2 ids for the 3 vectors"),
         (np.eye(3), "abx", "line 3: 'x' is not in collection.csv"),
         (np.eye(3), "aba", "'a' appears there more than once"),

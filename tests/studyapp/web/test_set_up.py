@@ -19,7 +19,7 @@ from werkzeug.test import Client, TestResponse
 
 from relstudy.studyapp.config.accounts import choose_password, invite_account
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.web import set_up, uploads
+from relstudy.studyapp.web import draft, set_up, uploads
 from relstudy.studyapp.web.admin.further_studies import SetUp
 from relstudy.studyapp.web.host import host_app
 from relstudy.studyapp.web.hosted import HostedStudies
@@ -263,6 +263,31 @@ def test_pictures_are_chosen_one_by_one_and_a_file_of_no_use_is_named(visitor):
     page = visitor.post("/start/", csrf=page.form().fields["csrf"], template="items", name="trip", searches="a red car")
     assert visitor.status == 400 and "no built-in system finds pictures by words" in page.text
     assert "trip" in page.form().fields["name"] and "a red car" in visitor.html
+
+
+def test_a_column_that_is_not_used_is_shown_and_chosen(host, visitor):
+    rows = "".join(f"What is {k} and {k}?;{2 * k};It is {2 * k}.;{'see' if k == 1 else ''}\n" for k in range(4))
+    page = visitor.upload(("sums.csv", f"Question;GPT-A;Model B;hint\n{rows}".encode()))
+    assert "Not used: GPT-A and hint." in page.text and "--columns" not in page.text
+    assert "There is one system, Model B: nothing is compared." in page.text
+    assert visitor.fill("systems", columns="1", systems="Model B") and visitor.status == 400
+    page = visitor.fill("systems", columns="1", systems=["GPT-A", "Model B"])
+    assert visitor.status == 200 and "There is one system" not in page.text
+    assert set(pd.read_csv(host[2] / "sums" / "answers.csv")["system"]) == {"GPT-A", "Model B"}
+    visitor.fill("question", ask="each", scale="1-5", question="Right?", low='wrong "', high="right")
+    (block,) = {block.scale.name: block for block in Study.load(host[2] / "sums").blocks}.values()
+    assert (
+        block.scale.labels == {1.0: 'wrong "', 5.0: "right"}
+        and "quality" not in (host[2] / "sums" / "study.toml").read_text()
+    )
+    visitor.get("/start/check")
+    assert "relstudy ask sums.csv -o sums --columns &#39;answer=GPT-A,answer=Model B&#39;" in visitor.html
+
+
+def test_a_list_of_searches_among_texts_is_doubted(visitor):
+    texts = [(f"{k}.txt", f"How to {what} a file.".encode()) for k, what in enumerate(("read", "copy", "sort", "zip"))]
+    page = visitor.upload(*texts, ("searches.txt", b"copy\nzip\n"), name="help", template="items")
+    assert "searches.txt is one text. If it is a list of searches, put its lines into Searches." in page.text
 
 
 def test_a_title_and_a_question_are_shown_before_they_are_written(host, visitor):
@@ -526,7 +551,7 @@ def test_hash_codes_propose_pairs_by_their_hamming_distance(host, visitor):
     wrong = [(io.BytesIO(b"\x93NUMPY nonsense"), "bad.npy"), (io.BytesIO(b"p00"), "bad.ids.txt")]
     assert "bad.npy" in visitor.fill("systems", systems="colour", files=wrong).text and visitor.status == 400
     without = visitor.fill("systems", systems="colour", files=[(io.BytesIO(saved.getvalue()), "alone.npy")]).text
-    assert "alone.ids.txt: there is no such file; one item id per line is needed" in without
+    assert "alone.ids.txt: file not found; one item id per line is needed" in without
     assert "relstudy: own" not in without, "the page's sentence is not a terminal's"
     assert "a table" in visitor.upload(("itq.npy", saved.getvalue()), template="answers").text
 
@@ -557,3 +582,116 @@ def test_a_rating_guide_is_made_of_real_pairs_that_nobody_rates(host, visitor):
     assert visitor.post("/start/guide", **{"grade-0": "1"}) and visitor.status == 400
     visitor.upload(("answers.csv", TABLE.encode()))
     assert "not an example" not in visitor.get("/start/check").text
+
+
+def test_a_table_names_no_file_beyond_the_uploads(host, visitor, tmp_path):
+    (host[2] / "other").mkdir()
+    for place in (tmp_path / "private.png", host[2] / "other" / "private.png"):
+        place.write_bytes(picture(90))
+    for named in (
+        str(tmp_path / "private.png"),
+        "../../other/private.png",
+        "../../secret.key",
+        "/none.png",
+        "x" * 5_000,
+    ):
+        page = visitor.upload(
+            ("a.csv", f"system,query,image\na,q 1,{named}\nb,q 1,{named}\n".encode()), template="search"
+        )
+        assert visitor.status == 400 and "is not a picture, film or sound among the files given" in page.text
+    assert not (host[2] / "a").exists()
+
+
+def test_a_save_that_ends_after_the_study_was_opened_leaves_it_alone(host, visitor, monkeypatch):
+    visitor.upload(("answers.csv", TABLE.encode()))
+    folder, make = host[2] / "answers", draft.make_study
+
+    def opened_meanwhile(*given: Any, **more: Any) -> Any:
+        made = make(*given, **more)
+        monkeypatch.setattr(draft, "make_study", make)
+        visitor.open()
+        return made
+
+    csrf = visitor.get("/start/question").form().fields["csrf"]
+    monkeypatch.setattr(draft, "make_study", opened_meanwhile)
+    visitor.client.post("/start/question", data={"csrf": csrf, "scale": "1-5", "ask": "each", "question": "Late?"})
+    assert not (folder / "draft.json").exists() and "Late?" not in (folder / "study.toml").read_text()
+
+
+def test_a_draft_is_its_makers_alone(host, visitor):
+    app, key, folder = host
+    visitor.upload(("answers.csv", TABLE.encode()), name="pilot")
+    other = Visitor(app)
+    other.get(f"/start/{key.key}")
+    page = other.upload(("mine.csv", TABLE.replace("What", "Who").encode()), name="pilot")
+    assert other.status == 400 and "there is a study pilot already" in page.text
+    assert "What is" in (folder / "pilot" / "collection.csv").read_text()
+    visitor.fill("question", scale="1-5", ask="each")
+    assert visitor.status == 200
+    csrf = visitor.get("/start/check").forms[0].fields["csrf"]
+    visitor.post("/start/again", csrf=csrf)
+    other.upload(("mine.csv", TABLE.encode()), name="pilot")
+    assert other.status == 200 and visitor.get("/start/check") and visitor.status == 404
+
+
+def test_examples_go_with_the_items_that_they_are_of(host, visitor):
+    visitor.upload(
+        ("trip.zip", zipped({f"{k}.png": picture(10 * k) for k in range(14)})), name="trip", template="items"
+    )
+    visitor.fill("question", scale="1-5", queries="4", results="3", base="2")
+    csrf = visitor.get("/start/check").forms[0].fields["csrf"]
+    visitor.post("/start/guide", csrf=csrf, **{"grade-0": "5", "grade-1": "1"})
+    assert len(Study.load(host[2] / "trip").examples) == 2
+    visitor.upload(("answers.csv", TABLE.encode()), name="trip")
+    assert visitor.status == 200 and not Study.load(host[2] / "trip").examples
+
+
+NAMES = (".", "a\0.csv", "x" * 300 + ".csv", "a/" * 30 + "b.csv", "D:x.csv", "a/D:/x.csv")
+
+
+@pytest.mark.parametrize("name", NAMES, ids=["a dot", "NUL", "long", "deep", "a drive", "a drive below"])
+def test_names_that_cannot_be_are_a_sentence(host, visitor, name):
+    csrf = visitor.get("/start/").form().fields["csrf"]
+    visitor.post("/start/", csrf=csrf, files=[(io.BytesIO(b"x"), name)], name="n", template="answers")
+    assert visitor.status == 400 and not (host[2] / "n").exists()
+
+
+def test_a_damaged_zip_and_a_foreign_key_are_no_error_of_the_server(host, visitor):
+    whole = bytearray(zipped({f"a/{k}.png": picture(k) for k in range(20)}))
+    whole[60:90] = b"\xff" * 30
+    page = visitor.upload(("a.zip", bytes(whole)), template="items")
+    assert visitor.status == 400 and "a.zip cannot be unpacked" in page.text
+    stranger = Visitor(host[0])
+    stranger.get("/start/%C3%A9")
+    assert stranger.status == 403
+
+
+def test_few_commands_run_at_once(visitor, monkeypatch):
+    visitor.upload(
+        ("trip.zip", zipped({f"{k}.png": picture(10 * k) for k in range(12)})), name="trip", template="items"
+    )
+    monkeypatch.setattr(draft, "WAITED", 0.01)
+    held = [draft._RUNNING.acquire(blocking=False) for _ in range(2)]
+    try:
+        page = visitor.fill("question", scale="1-5", queries="4", results="3", base="2")
+        assert visitor.status == 400 and "other studies are being set up here" in page.text
+    finally:
+        for _ in held:
+            draft._RUNNING.release()
+
+
+def test_large_bodies_are_taken_from_visitors_alone(host, visitor):
+    has_come = set_up.visitors_of(host[1])
+    cookie = visitor.client.get_cookie("relstudy-set-up")
+    assert cookie is not None and has_come(f"a=b; relstudy-set-up={cookie.value}")
+    assert not any(map(has_come, ("", "relstudy-set-up=x", "a=b", f"relstudy-set-up={cookie.value}x", "\x00;;=")))
+
+
+def test_a_picture_of_too_many_pixels_is_not_decoded(visitor, monkeypatch):
+    entries = {f"{model}/{k}.png": picture(50 + k) for model in "ab" for k in range(3)}
+    visitor.upload(("made.zip", zipped(entries)), template="made-pictures")
+    visitor.get("/start/check")
+    shown = re.findall(r'src="(/start/picture/[^"]+)"', visitor.html)
+    assert visitor.client.get(shown[0]).status_code == 200
+    monkeypatch.setattr(set_up, "MOST_PIXELS", 10)
+    assert visitor.client.get(shown[0]).status_code == 404

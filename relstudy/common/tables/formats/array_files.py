@@ -68,7 +68,7 @@ def load_array(path: str) -> np.ndarray:
             raise RelstudyError(f"{path}: this is not a .npy array; pickled data is never loaded")
         array: np.ndarray = np.load(path, mmap_mode="r", allow_pickle=False)
     except FileNotFoundError:
-        raise RelstudyError(f"{file_part(path)}: there is no such file") from None
+        raise RelstudyError(f"{file_part(path)}: file not found") from None
     except OSError as error:
         raise RelstudyError(f"{path}: cannot be read ({error.strerror or error})") from None
     except DAMAGED_ARRAYS as error:
@@ -190,7 +190,7 @@ def text_lines(file: str) -> list[str]:
     try:
         text = Path(file).read_text(encoding="utf-8-sig")
     except FileNotFoundError:
-        raise RelstudyError(f"{file}: there is no such file") from None
+        raise RelstudyError(f"{file}: file not found") from None
     except UnicodeDecodeError:
         raise RelstudyError(f"{file}: this is neither .npy nor UTF-8 text") from None
     except OSError as error:

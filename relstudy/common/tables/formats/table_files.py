@@ -70,7 +70,7 @@ def read_table(path: str | os.PathLike[str] | Checked, *required: str, header: b
     try:
         checked = _read(file, header)
     except FileNotFoundError:
-        raise RelstudyError(f"{file}: there is no such file") from None
+        raise RelstudyError(f"{file}: file not found") from None
     except IsADirectoryError:
         raise RelstudyError(f"{file}: this is a folder; a table is needed") from None
     except PermissionError:

@@ -212,7 +212,7 @@ class KnownScale:
 
     def sentence(self) -> str:
         """The scale, its cut and where they come from, in words."""
-        return f"scale {self.scale.name} ({self.note}): relevant is what is rated above {self.scale.cut:g}"
+        return f"scale {self.scale.name} ({self.note}): ratings above {self.scale.cut:g} count as relevant"
 
 
 def show_value(value: float) -> str:

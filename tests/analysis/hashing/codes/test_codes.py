@@ -154,7 +154,7 @@ def test_damaged_arrays_and_bad_text_are_refused_by_row_where_there_are_rows(
 
 def test_files_that_are_not_there_or_are_folders_are_named(tmp_path: Path) -> None:
     for name in ("none.npy", "none.txt"):
-        with pytest.raises(RelstudyError, match=f"{name}: there is no such file"):
+        with pytest.raises(RelstudyError, match=f"{name}: file not found"):
             read_codes(tmp_path / name)
     (tmp_path / "folder.npy").mkdir()
     with pytest.raises(RelstudyError, match=r"folder\.npy: cannot be read"):

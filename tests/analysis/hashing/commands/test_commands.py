@@ -172,7 +172,7 @@ AUDIT = "audit --judgments judgments.csv --ids x_ids.txt"
         ("evaluate table.npz --radius 9", 1, "a radius must be from 0 to the code length 8"),
         ("evaluate table.npz --preset nope", 2, "--preset must be one of default, moran"),
         ("evaluate q.npy", 1, "q.npy: this is not a count table"),
-        ("evaluate splits", 1, "splits: there is no such file"),
+        ("evaluate splits", 1, "splits: file not found"),
         ("health db_codes.npy --queries q_codes.npy", 2, "--queries and --table go together"),
         ("health db_codes.npy --queries q_codes.npy --table table.npz --radius 9", 1, "from 0 to the code length 8"),
         ("scores --codes db_codes.npy --ids x_ids.txt --judgments judgments.csv -o out.npz", 1, "120 ids for the 100"),

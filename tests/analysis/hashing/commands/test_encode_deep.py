@@ -135,7 +135,7 @@ DSH = "dsh --bits 4 --train x.npy --train-labels y.npy --encode q.npy out.npy"
             "1, 2, 1, 3",
         ),
         (f"{DSH} --load e.npz", 2, "--load brings everything; leave out --bits, --train, --train-labels."),
-        ("dsh --load none.npz --encode q.npy out.npy", 1, "none.npz: there is no such file"),
+        ("dsh --load none.npz --encode q.npy out.npy", 1, "none.npz: file not found"),
         ("dsh --load x.npy --encode q.npy out.npy", 1, "x.npy: this is not a deep encoder"),
         ("dsh --bits 4 --train x.npy --encode q.npy out.npy", 1, "DSH learns from labels"),
         (

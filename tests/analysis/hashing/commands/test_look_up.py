@@ -87,7 +87,7 @@ def test_a_search_by_radius_probes_the_ball(folder: Path) -> None:
         ("encode itq --load itq.npz --bits 4 --encode q.npy c.npy", 2, "--load brings everything; leave out --bits"),
         ("encode lsh --load itq.npz --encode q.npy c.npy", 1, "itq.npz holds itq, not lsh"),
         ("encode itq --load q.npy --encode q.npy c.npy", 1, "q.npy: this is not an encoder"),
-        ("encode itq --load nowhere.npz --encode q.npy c.npy", 1, "nowhere.npz: there is no such file"),
+        ("encode itq --load nowhere.npz --encode q.npy c.npy", 1, "nowhere.npz: file not found"),
         ("encode itq --load itq.npz --encode yq.npy c.npy", 1, "vectors need numbers in the shape"),
         ("scores --codes q_codes.npy --ids q_ids.txt --database db_codes.npy --judgments judgments.csv -o s.csv", 2,
          "--database and --database-ids go together"),

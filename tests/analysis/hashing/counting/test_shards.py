@@ -99,7 +99,7 @@ def test_labels_that_changed_since_the_last_count_are_read_again(job: Job) -> No
         ({"database": ("a", "yq")}, r"codes need the shape \(codes, bits\)"),
         ({"queries": "wide"}, r"wide.npy has codes of 21 bits and .*a.npy of 20; they must be equal"),
         ({"database": ("a", "wide")}, r"q.npy has codes of 20 bits and .*wide.npy of 21"),
-        ({"query_labels": "missing"}, r"missing.npy: there is no such file"),
+        ({"query_labels": "missing"}, r"missing.npy: file not found"),
     ],
 )
 def test_files_that_do_not_belong_together_are_refused_before_counting(

@@ -234,7 +234,7 @@ def _practised(made: Made, trust: str) -> Browser:
         (('id = "trust"', 'id = "not_shown"'), "this id is taken"),
         (('id = "why"', 'id = "trust"'), "another question of the block has this id"),
         (('scale = "binary"', 'scale = "stars"'), "one of 1-5, binary, yes-no, 1-9 is allowed"),
-        (('id = "why"', 'id = "why"\nkind = "long"'), "there is no such setting; known are id, text, scale, required"),
+        (('id = "why"', 'id = "why"\nkind = "long"'), "unknown setting; choose id, text, scale, required"),
     ],
 )
 def test_faults_of_questions_name_their_line(change: tuple[str, str], said: str) -> None:

@@ -130,7 +130,7 @@ def test_two_answers_sent_together_count_as_the_first(make_study: Callable[..., 
         ("text", "least = 3", "line 25, screening.least: 3 is not allowed; only a question of kind"),
         ("number", "least = 3\nmost = 2", "line 25, screening.least: 3 is not allowed; no more than most"),
         ("number", 'accepted = ["3"]', "line 25, screening.accepted: .* least and most say"),
-        ("text", "required = true", "line 25, screening.required: there is no such setting"),
+        ("text", "required = true", "line 25, screening.required: unknown setting"),
         (
             "choice",
             'choices = ["a"]\naccepted = ["b"]',

@@ -156,7 +156,7 @@ def test_a_saved_encoder_encodes_as_it_did(name: str, tmp_path: Path) -> None:
 
 
 def test_other_files_are_not_taken_for_encoders(tmp_path: Path) -> None:
-    with pytest.raises(RelstudyError, match="there is no such file"):
+    with pytest.raises(RelstudyError, match="file not found"):
         load_encoder(tmp_path / "none.npz", deep=True)
     (tmp_path / "text.npz").write_text("hello")
     np.savez(tmp_path / "other.npz", header=np.array("[1]"))
