@@ -345,8 +345,8 @@ def print_summary(figures: dict[str, Any]) -> None:
             low, high = row[f"{part}_interval"] or (None, None)
             cells += [number(row[part], form), span(low, high, form)]
         rows.append(cells)
-    block = figures["scored_on"]["block"]
-    scored = f"{figures['scored_on']['pairs']:,} {'' if block == 'all' else f'{block} '}pairs"
+    pairs, block = figures["scored_on"]["pairs"], figures["scored_on"]["block"]
+    scored = f"{pairs:,} {'' if block == 'all' else f'{block} '}{'pair' if pairs == 1 else 'pairs'}"
     print_table(rows, [f"on {scored}", "before", "95 %", "after", "95 %", "after - before", "95 %"], dim=(2, 4, 6))
     click.echo()
     after = figures["icc"]["after"]

@@ -542,7 +542,7 @@ def _judgments(table: Checked, roles: dict[str, str], tool: str) -> Inspection:
         f"{count_of(answers.count, 'judgment')} without raters" + (f", exported from {tool}" if tool else ""),
         described(roles, "by its name and its values", whys),
         (
-            "without a rater's name there is no one to calibrate: judgments are means",
+            "there is no column of raters, so nothing is calibrated: a pair's judgment is its mean",
             *_left_out(table, roles.values()),
             *remarks(answers),
         ),

@@ -326,7 +326,7 @@ def test_what_was_noted_while_scores_were_read_stands_on_the_page(study: Path) -
 @pytest.mark.parametrize(
     ("gone", "message"),
     [
-        ("judgments.csv", "file not found; `relstudy calibrate` writes it"),
+        ("judgments.csv", "file not found; run `relstudy calibrate` first"),
         ("scores", "there is no score table; the report needs at least one system's scores"),
     ],
 )
