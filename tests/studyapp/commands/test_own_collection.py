@@ -261,3 +261,17 @@ def test_searches_are_queries_and_a_file_that_is_none_is_refused(tmp_path):
         assert refused.exit_code == 1 and said in refused.output and not (tmp_path / "other").exists()
     alone = relstudy("new", tmp_path / "other", "--searches", tmp_path / "searches.txt")
     assert alone.exit_code == 1 and "--searches goes with --from" in alone.output
+
+
+def test_only_markdown_has_a_heading(tmp_path):
+    (tmp_path / "texts").mkdir()
+    for name in ("a.md", "b.txt"):
+        (tmp_path / "texts" / name).write_text("# Lakes\nAbout lakes.\n")
+    (tmp_path / "texts" / "c.md").write_text("No heading\n# Lakes\n")
+    succeeds("new", tmp_path / "study", "--from", tmp_path / "texts")
+    items = pd.read_csv(tmp_path / "study" / "collection.csv").set_index("item_id")[["title", "text"]].T.to_dict("list")
+    assert items == {
+        "a": ["Lakes", "About lakes."],
+        "b": ["b", "# Lakes\nAbout lakes."],
+        "c": ["c", "No heading\n# Lakes"],
+    }
