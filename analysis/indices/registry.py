@@ -144,7 +144,7 @@ AVERAGE_PRECISION = Index(
 
 NORMALISED_RANK = Index(
     name="normalised_rank",
-    term="pairwise accuracy",
+    term="pooled pairwise accuracy",
     definition="one minus the weighted area under the ROC curve, ties half: 0 best, 0.5 random, 1 worst",
     plain="how often a good match is above a poor one, whatever the query of either",
     needs=Needs.RELEVANCE,
@@ -160,7 +160,7 @@ NORMALISED_RANK = Index(
     limited=True,
     guess=lambda share: 0.5,
     derivative=derivative_of_normalised_rank,
-    also=("good above poor",),
+    also=("pairwise accuracy", "good above poor"),
     source="Shirahatti and Barnard 2005, section 5.5.4",
 )
 
@@ -231,7 +231,7 @@ def index_of(name: str) -> Index:
     Examples
     --------
     >>> index_of("normalised_rank").term, index_of("condensed nDCG@10").name
-    ('pairwise accuracy', 'condensed nDCG@10')
+    ('pooled pairwise accuracy', 'condensed nDCG@10')
     """
     return next((index for index in _own if index.name == name), None) or _measure(name)
 

@@ -116,7 +116,7 @@ SYSTEMS = re.compile(
 )
 """Words in names of columns that hold a system's scores."""
 RATING_USES = ("judgments on one scale", "rater profiles", "agreement (alpha, ICC, kappa)", "a noise-free comparison")
-SCORE_USES = ("correlation with judgments", "pooled AP", "pairwise accuracy", "a mapping onto people's scale")
+SCORE_USES = ("correlation with judgments", "pooled AP", "pooled pairwise accuracy", "a mapping onto people's scale")
 
 
 def underscored(name: str) -> str:

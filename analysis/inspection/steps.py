@@ -175,8 +175,7 @@ def steps_of(readings: Sequence[Inspection], out: Path) -> Steps:
     if len(answers) > 1:
         raise RelstudyError(
             f"{listed([each.file for each in answers])} look like people's ratings or judgments. If only "
-            f"{answers[0].file} is, add {option('people', answers[0].file)}; to put several scales on one, use "
-            "relstudy join"
+            f"{answers[0].file} holds such, and the others a system's scores, add {option('people', answers[0].file)}"
         )
     scores, pairs = by_part.get("scores", []), by_part.get("pairs", [])
     notes = [f"{each.file} has no part in this: {each.sentence}" for each in by_part.get("", [])]

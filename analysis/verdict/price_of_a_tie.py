@@ -82,23 +82,22 @@ class Settling:
                 "cases, and did not: choose by speed or cost."
             )
         text = (
-            f"To detect a difference of {size} between {pair}, the smallest that matters, with 80 % power, the "
-            f"study needs about {_about(self.queries):,} queries in all (it has {self.have:,}"
-            f"{self._range()})"
+            f"The smallest difference that matters is {size}. To detect it between {pair} with 80 % power, the study "
+            f"needs about {_about(self.queries):,} queries in all{self._range()}; it has {self.have:,}"
         )
         if self.available is not None and self.queries > self.available:
             return f"{text}; the collection has {self.available:,}, so more ratings will not settle it."
         if self.ratings is None:
-            return f"{text}{', and raters in proportion' if self.raters_too else ''}."
-        raters = ", from raters in proportion" if self.raters_too else ""
-        return f"{text} and {count_of(_about(self.ratings), 'rating')}{raters}."
+            return f"{text}. It needs more raters in the same proportion." if self.raters_too else f"{text}."
+        raters = ", by raters whose number grows in the same proportion" if self.raters_too else ""
+        return f"{text}. That makes {count_of(_about(self.ratings), 'rating')} in all{raters}."
 
     def _range(self) -> str:
-        """The interval of the number of queries, after a semicolon; empty if it is not known."""
+        """The interval of the number of queries, in brackets; empty if it is not known."""
         low, high = self.queries_interval
         if low is None:
             return ""
-        return f"; 95 % interval {_about(low):,} {'or more' if high is None else f'to {_about(high):,}'}"
+        return f" (95 % interval {_about(low):,} {'or more' if high is None else f'to {_about(high):,}'})"
 
     def as_json(self) -> dict[str, Any]:
         """Plain JSON."""

@@ -167,7 +167,7 @@ def _figure(result: ScoreResult, system: str, name: str) -> Estimate | None:
     index = result.index_called(name)
     if index is None:
         return None
-    as_shown = name.replace("_", " ").lower() == index.term.lower()
+    as_shown = name.replace("_", " ").lower() != index.name.replace("_", " ").lower()
     return result[system].shown(index) if as_shown else result[system].estimate(index)
 
 

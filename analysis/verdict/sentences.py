@@ -234,8 +234,8 @@ def _clearly_behind(result: ScoreResult, ranked: Standings) -> str:
     terms = {
         name: [each.term for each in others if ranked.mark(each.name, first, name) == "▼"] for name in ranked.best[1:]
     }
-    said = [f"{name} by {listed(by, 'and')}" for name, by in terms.items() if by]
-    return f" Clearly behind it: {'; '.join(said[:MOST_DROPPED])}." if said else ""
+    said = [f"{name} is clearly worse by {listed(by, 'and')}" for name, by in terms.items() if by]
+    return f" By other measures, {'; '.join(said[:MOST_DROPPED])}." if said else ""
 
 
 def _for(result: ScoreResult, ranked: Standings) -> str:
@@ -534,7 +534,7 @@ def unknown(result: ScoreResult) -> list[str]:
     if raters is not None and raters < FEW_RATERS:
         sentences.append(
             f"what other raters would say. With {raters} raters the intervals are only a rough guide to others; "
-            f"{option('raters', 'these')} gives intervals for these {raters} alone."
+            f"{option('raters', 'these')} with the command score gives intervals for these {raters} alone."
         )
     partial = [each.name for each in result.systems if each.coverage.scored < each.coverage.judged]
     if partial:

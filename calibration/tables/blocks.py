@@ -104,7 +104,7 @@ def rated_by_all(frame: pd.DataFrame) -> tuple[np.ndarray, str | None, str | Non
     if pairs >= LEAST_UNDECLARED or base.all():
         return base, named, None
     note = (
-        f"{named} {'are' if pairs > 1 else 'is'} too few for a base block: it needs {LEAST_UNDECLARED} pairs, or name "
-        f"the smaller one in a column block or with {option('base_column')}"
+        f"{named} {'are' if pairs > 1 else 'is'} too few for a base block: it needs {LEAST_UNDECLARED} pairs. To "
+        f"use fewer, mark their rows with base in a column block, or name the column with {option('base_column')}"
     )
     return np.zeros(len(frame), dtype=bool), None, note

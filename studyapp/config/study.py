@@ -251,7 +251,7 @@ class Study:
 def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
     check.keys(data, (), TABLES)
     if "study" not in data:
-        check.fault(("study",), None, "add the table [study], with id and title")
+        check.fault(("study",), None, "add the section [study], with id and title")
         data["study"] = {"id": "x", "title": "x"}
     head = check.table(data, (), "study")
     at = ("study",)

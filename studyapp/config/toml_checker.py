@@ -134,7 +134,11 @@ class TomlChecker:
         allowed = tuple(allowed)
         for key in table:
             if key not in allowed:
-                unknown = "unknown setting; choose" if path else "not under a table, such as [study]; tables are"
+                unknown = (
+                    "unknown setting; choose"
+                    if path
+                    else "must stand below the line of its section, such as [study]; sections are"
+                )
                 self.fault((*path, key), None, f"{unknown} {', '.join(allowed)}")
 
     def text(self, table: dict[str, Any], path: Keys, key: str, default: str | None, pattern: str = "") -> str:

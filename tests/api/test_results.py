@@ -166,7 +166,7 @@ def test_a_summary_is_text_and_holds_what_the_command_prints_with_json(results: 
 
     assert every(results, wrong) == {}
     text = str(results["scores"].summary())
-    for told in ("keywords", "gift", "First minus second:", "pairwise accuracy"):
+    for told in ("keywords", "gift", "First minus second:", "pooled pairwise accuracy"):
         assert told in text
     assert "normalised" not in text  # its difference has the other sign
 
@@ -245,7 +245,7 @@ def test_a_paper_with_every_result_compiles_and_prints_its_names_and_numbers(res
                 compared += 1
     assert compared > 150
     for page, raised in zip(pages[-2:], (["a", "c", "b"], ["", "***", "**"]), strict=True):
-        measured = page.partition("Measures under")[2]
+        measured = page.partition("Measures by their names")[2]
         cells = [re.findall(r"(\d\.\d\d)\s*([abc∗*]*)", measured.split(name)[1])[0] for name in names]
         assert [value for value, _ in cells] == ["1.00", "0.36", "0.75"], measured
         assert [mark.replace("∗", "*") for _, mark in cells] == raised, measured

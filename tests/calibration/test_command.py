@@ -174,7 +174,7 @@ def test_a_wrong_table_ends_with_exit_code_1_its_faults_and_no_file(tmp_path: Pa
     ("arguments", "message"),
     [
         ([], "Name a folder to write to, with -o; try: relstudy calibrate"),
-        (["-o", "OUT", "--method", "magic"], "'glad' or 'mace' is needed, not 'magic'"),
+        (["-o", "OUT", "--method", "magic"], "'glad' or 'mace', not 'magic'"),
         (["-o", "OUT", "--binary", "x.csv"], "--binary goes with --figures"),
         (["-o", "OUT", "--scores", "x.csv"], "--scores goes with --compare"),
     ],

@@ -55,6 +55,10 @@ def check_arguments(function: Callable[..., Any], given: Mapping[str, Any]) -> N
             raise RelstudyError(f"{name}: {refused}")
 
 
+QUOTE = "'"
+"""The beginning of a list of words to choose from."""
+
+
 def refusal(value: Any, kind: Any, limits: Limits | None = None) -> str | None:
     """The reason why a value is not taken, as a sentence without its subject; None where it is.
 
@@ -77,7 +81,10 @@ def refusal(value: Any, kind: Any, limits: Limits | None = None) -> str | None:
         fits = limits is None or (limits.holds(number) and (whole or math.isfinite(number)))
     elif fits and limits is not None and isinstance(value, tuple):
         fits = all(limits.holds(each) for each in value if isinstance(each, int | float))
-    return None if fits else f"{needed(kind, limits)} is needed, not {_refused(value, kind)}"
+    if fits:
+        return None
+    what = needed(kind, limits)
+    return f"{f'choose {what}' if what.startswith(QUOTE) else f'{what} is needed'}, not {_refused(value, kind)}"
 
 
 def shown(value: object) -> str:

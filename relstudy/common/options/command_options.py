@@ -73,11 +73,12 @@ class DeclaredOption(HeadedOption):
         except click.BadParameter:
             if read is not None:
                 raise
-            from relstudy.common.options.argument_checks import needed
+            from relstudy.common.options.argument_checks import QUOTE, needed
 
             text = next((each for each in value if not self._taken(each, ctx)), value) if self.multiple else value
             what = needed(without_none(self.declaration.kind), self.declaration.said.limits)
-            raise click.BadParameter(f"{what} is needed, not {_as_typed(text)}.", ctx=ctx, param=self) from None
+            said = f"choose {what}, not" if what.startswith(QUOTE) else f"{what} is needed, not"
+            raise click.BadParameter(f"{said} {_as_typed(text)}.", ctx=ctx, param=self) from None
 
     def process_value(self, ctx: click.Context, value: Any) -> Any:
         """The value, None where an option that may be repeated or is a switch was not given."""

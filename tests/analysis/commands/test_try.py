@@ -149,7 +149,7 @@ def test_on_a_terminal_it_asks_what_it_cannot_tell_and_no_more(here: Path, monke
         (("scores.csv", "first.run"), "people's ratings or judgments are needed, and none of the files holds any"),
         (
             ("ratings.csv", "labels.csv", "scores.csv"),
-            "labels.csv look like people's ratings or judgments. If only ratings.csv is, add --people ratings.csv",
+            "labels.csv look like people's ratings or judgments. If only ratings.csv",
         ),
         (("labels.csv",), "there is nothing to do"),
         (("none.csv", "scores.csv"), "file not found"),
@@ -170,7 +170,10 @@ def test_grades_of_a_model_beside_labels_are_a_systems_where_it_is_said_which_ar
     grades = pd.read_csv("labels.csv")[["query", "product_id"]].assign(grade=lambda frame: frame.index % 4)
     grades.to_csv("model.csv", index=False)
     refused = tried("labels.csv", "model.csv")
-    assert refused.exit_code == 1 and "If only labels.csv is, add --people labels.csv" in refused.stderr
+    assert (
+        refused.exit_code == 1
+        and "If only labels.csv holds such, and the others a system's scores, add --people labels.csv" in refused.stderr
+    )
     done = tried("labels.csv", "model.csv", "--people", "labels.csv")
     assert done.exit_code == 0, done.output
     assert set(pd.read_csv(here / "try" / "scores.csv")["system"]) == {"grade"}

@@ -309,7 +309,7 @@ def test_a_pilots_two_systems_may_have_a_table_each(tmp_path: Path) -> None:
 def test_impossible_assumptions_are_refused() -> None:
     with pytest.raises(RelstudyError, match=r"standard deviation of noise is a number from 0, not -1\.0"):
         Variances(0.4, 1.0, 0.3, -1.0)
-    with pytest.raises(RelstudyError, match=r"a correlation lies between -1 and 1, not at 1\.2"):
+    with pytest.raises(RelstudyError, match=r"a correlation must be between -1 and 1, not 1\.2"):
         assumed(1.2, 0.3)
     with pytest.raises(RelstudyError, match="relevant"):
         assumed(0.2, 0.3, relevant_share=0)

@@ -42,7 +42,7 @@ def test_each_group_has_a_column_and_is_led_by_its_own() -> None:
     image, text = ([row[place].value for row in correlation.rows] for place in (1, 2))  # type: ignore[union-attr]
     assert image[0] > image[1] and text[0] < text[1]
     assert (precision.name, above.best) == ("by-paradigm-average-precision", (("image", "max"), ("text", "max")))
-    assert above.caption == "Pairwise accuracy of the systems by paradigm."
+    assert above.caption == "Pooled pairwise accuracy of the systems by paradigm."
     told = [block.text for block in blocks if isinstance(block, Paragraph)]
     assert told[1].startswith("image, 150 pairs of 10 queries: Use s0") and "text, 150 pairs of 10" in told[2]
 

@@ -142,7 +142,7 @@ def test_the_table_of_systems_holds_the_numbers_of_the_result(page: Page, result
         assert float(row["Correlation"]) == system.collection.pearson.value
         assert float(row["Correlation low"]) == system.collection.pearson.low
         assert float(row["Pooled AP"]) == system.indices["average_precision"].value
-        assert float(row["Pairwise accuracy low"]) == 1 - (system.indices["normalised_rank"].high or 0)
+        assert float(row["Pooled pairwise accuracy low"]) == 1 - (system.indices["normalised_rank"].high or 0)
     for row in csv.DictReader(io.StringIO(table_of(page, "correlations").csv())):
         assert float(row["Over judged pairs"]) == result[row["System"]].mapped.pearson.value
         assert float(row["Spearman"]) == result[row["System"]].collection.spearman.value  # type: ignore[union-attr]

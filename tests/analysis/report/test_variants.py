@@ -30,11 +30,14 @@ def ordered(result: ScoreResult, orders: dict[str, str], comparisons: list[Compa
 def test_one_order_by_all_indices_is_said_and_so_is_more_than_one(result):
     same = dict.fromkeys(("pearson", "average_precision", "normalised_rank"), "abc")
     assert orders_agree(ordered(result, same, [])) == (
-        "All indices (correlation, pooled AP and pairwise accuracy) put the systems in the same order: a > b > c."
+        "All indices (correlation, pooled AP and pooled pairwise accuracy) put the systems in the same order: "
+        "a > b > c."
     )
     orders = {"pearson": "axbyc", "average_precision": "abcxy", "normalised_rank": "yabxc"}
     made = ordered(result, orders, [])
-    assert orders_agree(made).startswith("The indices (correlation, pooled AP and pairwise accuracy) don't put the")
+    assert orders_agree(made).startswith(
+        "The indices (correlation, pooled AP and pooled pairwise accuracy) don't put the"
+    )
 
 
 def test_a_contradiction_is_one_only_where_both_leads_are_more_than_chance(result):

@@ -217,7 +217,7 @@ def test_a_collection_is_refused_where_a_probability_is_missing_or_memory_would_
     assert known.population("auto", 20).finite
     with pytest.raises(RelstudyError, match="300 pairs and 21 replicates need too much memory"):
         known.draws(21, 0, "collection")
-    with pytest.raises(RelstudyError, match="population: 'auto', 'collection' or 'open' is needed, not 'all'"):
+    with pytest.raises(RelstudyError, match="population: choose 'auto', 'collection' or 'open', not 'all'"):
         ScoringOptions(population="all")
 
 

@@ -307,7 +307,7 @@ def test_some_shares_unknown_is_the_mean_rule_with_the_reason() -> None:
     relevance = relevance_of(pairs)
     assert relevance.sentence() == "judgment > 3.5, since 1 of 4 pairs have no relevant_share"
     assert relevance.values.tolist() == [1, 0, 1, 0]
-    with pytest.raises(RelstudyError, match="relevance: 'auto', 'share' or 'mean' is needed, not 'most'"):
+    with pytest.raises(RelstudyError, match="relevance: choose 'auto', 'share' or 'mean', not 'most'"):
         ScoringOptions(relevance="most")
 
 

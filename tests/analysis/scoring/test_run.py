@@ -282,13 +282,13 @@ def test_judged_pairs_without_a_score_and_queries_without_any_are_counted() -> N
 
 
 def test_a_wrong_choice_is_refused_in_words() -> None:
-    with pytest.raises(RelstudyError, match="weights: 'design', 'equal' or 'rank-power' is needed, not 'x'"):
+    with pytest.raises(RelstudyError, match="weights: choose 'design', 'equal' or 'rank-power', not 'x'"):
         ScoringOptions(weights="x")
     with pytest.raises(RelstudyError, match="power 1 goes with --weights rank-power, not with design"):
         ScoringOptions(power=1)
     with pytest.raises(RelstudyError, match="threshold: a number is needed, not nan"):
         ScoringOptions(threshold=float("nan"))
-    with pytest.raises(RelstudyError, match="policy: 'auto', 'drop' or 'worst' is needed, not 'x'"):
+    with pytest.raises(RelstudyError, match="policy: choose 'auto', 'drop' or 'worst', not 'x'"):
         ScoringOptions(policy="x")
     with pytest.raises(
         RelstudyError, match=r"direction: a dict of 'auto', .* is needed, not a dict in which 's0' is 'up'"

@@ -65,12 +65,12 @@ def test_what_is_no_requirement_is_refused_in_a_sentence(text: str) -> None:
         ("a > z by correlation", "there is no system 'z'; there are a, b and c"),
         (
             "a > b by luck",
-            "are compared by correlation, pooled AP, pairwise accuracy or pairwise accuracy within",
+            "are compared by correlation, pooled AP, pooled pairwise accuracy or pairwise accuracy within",
         ),
         ("a > a by correlation", "are compared by"),
         (
             "nDCG@7(a) > 0.3",
-            "a bound is on correlation, pooled AP, pairwise accuracy or pairwise accuracy within queries of",
+            "a bound is on correlation, pooled AP, pooled pairwise accuracy or pairwise accuracy within queries of",
         ),
     ],
 )

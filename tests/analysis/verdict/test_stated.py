@@ -83,4 +83,4 @@ def test_a_new_study_states_what_decides_and_sample_says_where_a_draw_gives_it_t
     assert Study.load(folder).analysis.primary == "same_query"
     few = run(main, ["sample", folder, "--queries", "6", "--results", "8", "--base", "4"])
     assert few.exit_code == 0, few.output
-    assert "which wants 20 queries of 5 results or more; this draw has 6." in " ".join(few.output.split())
+    assert "6 have 5 results or more, and 20 are needed." in " ".join(few.output.split())

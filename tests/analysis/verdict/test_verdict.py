@@ -208,8 +208,9 @@ def test_what_would_settle_it_is_the_price_of_a_difference_that_matters() -> Non
     by_hand = [next(n for n in range(2, 999) if _power(end, n) >= 0.8) for end in ends]
     assert list(settle.queries_interval) == by_hand == settle.as_json()["queries_interval"]
     assert settle.worth_it and settle.sentence() == (
-        "To detect a difference of 0.05 between a and b, the smallest that matters, with 80 % power, the "
-        f"study needs about 24 queries in all (it has 12; 95 % interval {by_hand[0]} to {by_hand[1]}) and 720 ratings."
+        "The smallest difference that matters is 0.05. To detect it between a and b with 80 % power, the study needs "
+        f"about 24 queries in all (95 % interval {by_hand[0]} to {by_hand[1]}); it has 12. That makes 720 ratings in "
+        "all."
     )
     more_than_there_are = verdict_of(made("ab"), StudyFacts(ratings=360, queries=15)).settling
     assert more_than_there_are is not None and not more_than_there_are.worth_it
@@ -300,7 +301,10 @@ def test_where_raters_vary_too_they_are_needed_in_proportion_and_are_fewer_than_
     unsure = np.sqrt(1 + any_like_these.queries * (0.05 / error) ** 2 / 12 / (2 * 3))
     wanted = of_t.ppf(0.975) + of_t.ppf(0.8) * unsure
     assert any_like_these.queries == pytest.approx(12 * (wanted * error / 0.05) ** 2, abs=1)
-    assert "queries in all (it has 12; 95 % interval 10 to 240), and raters in prop" in any_like_these.sentence()
+    assert (
+        "queries in all (95 % interval 10 to 240); it has 12. It needs more raters in the same proportion."
+        in any_like_these.sentence()
+    )
     assert "in proportion" not in alone.sentence()
 
 

@@ -111,7 +111,7 @@ def test_what_is_stated_is_read_alike_at_both_doors() -> None:
 @pytest.mark.parametrize(
     ("name", "value", "needed"),
     [
-        ("oven", "coal", "'gas' or 'wood' is needed, not 'coal'"),
+        ("oven", "coal", "choose 'gas' or 'wood', not 'coal'"),
         ("minutes", 0, "a whole number from 1 is needed, not 0"),
         ("minutes", "ten", "a whole number from 1 is needed, not 'ten'"),
         ("heat", 1, "a number between 0 and 1 is needed, not 1"),

@@ -26,7 +26,7 @@ def faults(text: str) -> str:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "study: add the table [study], with id and title"),
+        ("", "study: add the section [study], with id and title"),
         ("[study]\nid = 'a b'\ntitle = 't'", "line 2, study.id: 'a b' is not allowed; allowed is letters, digits"),
         ("[study]\nid = 'a'", "study.title: a text is required"),
         (HEAD + "titel = 'x'", "line 4, study.titel: unknown setting; choose id, title"),

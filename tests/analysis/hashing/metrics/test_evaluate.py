@@ -138,7 +138,7 @@ def test_queries_that_find_themselves_and_queries_without_a_relevant_code_are_to
 
 
 def test_an_unknown_convention_is_refused_by_name() -> None:
-    with pytest.raises(RelstudyError, match="empty-ball: 'skip' or 'zero' is needed, not 'one'"):
+    with pytest.raises(RelstudyError, match="empty-ball: choose 'skip' or 'zero', not 'one'"):
         Conventions(empty_ball="one")  # type: ignore[arg-type]
 
 
