@@ -235,7 +235,7 @@ def _clearly_behind(result: ScoreResult, ranked: Standings) -> str:
         name: [each.term for each in others if ranked.mark(each.name, first, name) == "▼"] for name in ranked.best[1:]
     }
     said = [f"{name} is clearly worse by {listed(by, 'and')}" for name, by in terms.items() if by]
-    return f" By other measures, {'; '.join(said[:MOST_DROPPED])}." if said else ""
+    return f" {'; '.join(said[:MOST_DROPPED])}." if said else ""
 
 
 def _for(result: ScoreResult, ranked: Standings) -> str:
