@@ -256,9 +256,8 @@ def make_draft(draft: Draft, host: Path, take: Callable[[Path], None] | None = N
             said = with_people(
                 file.read_text(encoding="utf-8"), draft.contact, draft.consent, draft.ways, url, draft.title
             )
-            said = with_words(said, draft.scale, draft.low, draft.high).replace(
-                QUALITY if draft.low or draft.high else "\0", ""
-            )
+            if draft.low or draft.high:
+                said = with_words(said, draft.scale, draft.low, draft.high).replace(QUALITY, "")
             drawn = read_table(study / "pairs.csv", "query_id", "result_id").frame
             taken = set(zip(drawn["query_id"], drawn["result_id"], strict=True))
             ids = set(read_table(study / "collection.csv", "item_id").frame["item_id"])
@@ -304,6 +303,15 @@ def alone(host: Path) -> Iterator[None]:
         if fcntl is not None:
             fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+
+
+def discard(draft: Draft, host: Path) -> None:
+    """Delete a draft, if it is one still and nobody else's."""
+    folder = host / draft.name
+    with alone(host):
+        there = Draft.of(folder)
+        if there is not None and there.owner == draft.owner:
+            shutil.rmtree(folder)
 
 
 def open_draft(folder: Path) -> None:

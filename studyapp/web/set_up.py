@@ -45,6 +45,7 @@ from relstudy.studyapp.web.draft import (
     Made,
     alone,
     differences_found,
+    discard,
     make_draft,
     open_draft,
 )
@@ -159,9 +160,7 @@ def make() -> ResponseReturnValue:
     files = _uploaded()
     kind = form.get("template", "")
     named = form.get("name", "").strip()[:64]
-    first = (files[0].filename or "").split("/") if files else [before.name if before else ""]
-    first_name = first[0].split(".")[0] if len(files) == 1 or len(first) > 1 or not files else kind
-    name = re.sub(r"[^A-Za-z0-9_]+", "-", named or first_name).strip("-")[:48]
+    name = re.sub(r"[^A-Za-z0-9_]+", "-", named or _name_of(files, before, kind)).strip("-")[:48]
     searches = tuple(
         dict.fromkeys(each.strip()[:500] for each in form.get("searches", "").splitlines() if each.strip())
     )
@@ -178,7 +177,7 @@ def make() -> ResponseReturnValue:
     except RelstudyError as error:
         return _page(ITEMS, before, str(error), 400, given=replace(draft, name=named))
     if before is not None and before.name != name:
-        shutil.rmtree(here.folder / before.name)
+        discard(before, here.folder)
     session["made"] = name
     return redirect("/start/systems")
 
@@ -211,6 +210,15 @@ def save(step: str) -> ResponseReturnValue:
     except RelstudyError as error:
         return _page(step, before, str(error), 400, given=draft)
     return redirect(f"/start/{STEPS[STEPS.index(step) + 1]}")
+
+
+def _name_of(files: list[FileStorage], before: Draft | None, kind: str) -> str:
+    """What a study is called that nobody names: as the one file or the folder; by its kind if there are several files,
+    since the first may be one system's; as before if there is none."""
+    if not files:
+        return before.name if before else ""
+    first, *below = (files[0].filename or "").split("/")
+    return first.split(".")[0] if below or len(files) == 1 else kind
 
 
 def _uploaded() -> list[FileStorage]:
@@ -373,8 +381,7 @@ def open_study() -> ResponseReturnValue:
 @blueprint.post("/again")
 def again() -> ResponseReturnValue:
     """Take back a study that was not opened."""
-    with alone(_here().folder):
-        shutil.rmtree(_here().folder / _drafted(_here()).name)
+    discard(_drafted(_here()), _here().folder)
     session.pop("made")
     return redirect("/start/")
 

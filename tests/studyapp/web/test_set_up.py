@@ -618,6 +618,23 @@ def test_a_save_that_ends_after_the_study_was_opened_leaves_it_alone(host, visit
     assert not (folder / "draft.json").exists() and "Late?" not in (folder / "study.toml").read_text()
 
 
+def test_a_study_that_was_opened_is_not_taken_back_by_another_name(host, visitor, monkeypatch):
+    visitor.upload(("answers.csv", TABLE.encode()), name="first")
+    make = draft.make_study
+
+    def opened_meanwhile(*given: Any, **more: Any) -> Any:
+        monkeypatch.setattr(draft, "make_study", make)
+        visitor.open()
+        return make(*given, **more)
+
+    monkeypatch.setattr(draft, "make_study", opened_meanwhile)
+    csrf = visitor.get("/start/").form().fields["csrf"]
+    monkeypatch.setattr(draft, "make_study", opened_meanwhile)
+    sent = {"csrf": csrf, "name": "second", "template": "answers"}
+    visitor.client.post("/start/", data={**sent, "files": [(io.BytesIO(TABLE.encode()), "a.csv")]})
+    assert (host[2] / "first" / "study.toml").exists() and not (host[2] / "first" / "draft.json").exists()
+
+
 def test_a_draft_is_its_makers_alone(host, visitor):
     app, key, folder = host
     visitor.upload(("answers.csv", TABLE.encode()), name="pilot")
