@@ -138,9 +138,7 @@ def model_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> list[Any]:
     others = [name for name in frame if name not in known.values() and plain_column(name) not in LEFT_ALONE]
     others = [name for name in others if not RATED & set(plain_column(name).split("_"))]
     texts = [name for name in others if pd.to_numeric(frame[name], errors="coerce").isna().any()]
-    filled = {
-        name: (frame[name].astype(str).str.strip() != "").mean() if _holds(frame[name]) else 0.0 for name in texts
-    }
+    filled = {name: (frame[name].notna() & (frame[name].astype(str).str.strip() != "")).mean() for name in texts}
     return [name for name in texts if filled[name] >= 0.5 * max(filled.values())]
 
 
