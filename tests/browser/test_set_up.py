@@ -31,8 +31,8 @@ def test_ones_own_pictures_become_a_study_by_keys_and_buttons(tmp_path: Path, ne
         link = next(found[0] for line in server.stdout if (found := re.search(r"http://\S+/start/\S+", line)))
         page = new_page(360, 740, color_scheme="dark")
         page.goto(link)
-        page.focus("input[name=template]:checked")
-        for _ in range(5):
+        page.focus("input[name=template]")
+        for _ in range(6):
             page.keyboard.press("ArrowDown")
         assert page.is_checked("input[value=items]")
         page.set_input_files("#files", holiday)

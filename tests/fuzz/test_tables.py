@@ -189,7 +189,7 @@ def test_inspect(
 @pytest.fixture
 def small_studies(monkeypatch: pytest.MonkeyPatch) -> None:
     """Studies of few queries with few bootstrap samples: what a file says is drawn here, not how power is simulated."""
-    for module in ("route", "studies"):
+    for module in ("route", "simulated_studies"):
         monkeypatch.setattr(f"relstudy.analysis.planning.{module}.REPLICATES", 10)
     monkeypatch.setattr("relstudy.analysis.planning.power.FIRST_LOOK", 8)
 

@@ -31,7 +31,7 @@ def test_a_strange_thing_is_refused_in_one_sentence_whichever_argument_it_is(fun
         if each.kind in (each.VAR_KEYWORD, each.VAR_POSITIONAL):
             continue
         given: dict[str, Any] = dict.fromkeys(needed | {each.name}, Strange())
-        with pytest.raises(rs.RelstudyError, match=r"is needed|go(es)? with") as caught:
+        with pytest.raises(rs.RelstudyError, match=r"is needed|choose|go(es)? with") as caught:
             function(**{name: value for name, value in given.items() if name != "paths"})
         assert "\n" not in str(caught.value)
 
