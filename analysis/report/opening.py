@@ -190,7 +190,7 @@ def disagreements_section(
         Examples(examples),
         Paragraph(
             "The pairs with the greatest difference between people's judgment and the system's score, both on the "
-            "rating scale; the mapping of scores was fitted to other queries. The query is on the left. Calibration "
+            "rating scale; the mapping of scores was fitted to other queries. Calibration "
             "can move a judgment beyond the ends of the scale.",
             quiet=True,
         ),

@@ -40,8 +40,7 @@ def queries_section(
         Picture(
             [pictures.strips(by_name, lines)],
             "Each dot is a query: how often, in 100, a good match is above a poor one among its rated results. The "
-            f"short black line is the system's {SAME_QUERY.term}, to which queries with few good or few poor results "
-            "contribute less; the dotted line at 50 is chance.",
+            f"short black line is the system's {SAME_QUERY.term}, the dotted line at 50 chance.",
             wide=True,
             narrow=[pictures.strips(by_name, lines, narrow=True)],
             name="Queries",

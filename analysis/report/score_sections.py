@@ -38,10 +38,7 @@ def in_words(result: ScoreResult) -> Folded:
     several, number = len(result.systems) > 1, len(result.systems)
     blocks: list[Block] = [
         Sentences(system_sentences(result)[:IN_WORDS]),
-        Paragraph(
-            f"{good_match(result)} A system that guesses puts a good match above a poor one 50 times in 100.",
-            quiet=True,
-        ),
+        Paragraph(good_match(result), quiet=True),
     ]
     which = f"the first {IN_WORDS} systems" if number > IN_WORDS else "each system" if several else "the system"
     return Folded(f"Sentences for a paper on {which}", blocks)
@@ -124,7 +121,7 @@ def scores_table(result: ScoreResult) -> Table:
         note=f"Small numbers: {100 * level:g} % confidence intervals."
         + (
             " Bold: the best value of a column, and those not clearly worse. "
-            f"Ranks and differences are by {primary.term}; differences are paired."
+            f"Ranks and differences are by {primary.term}."
             if several
             else ""
         ),
