@@ -6,6 +6,7 @@ Every choice is one that a command takes; the study is made anew after each step
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -13,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -66,8 +68,9 @@ LONGEST = 300.0
 """Seconds that a command may take."""
 PLANNED = 20
 """Simulated studies of each size."""
-WAITED = 20.0
-"""Seconds that a command waits for another's end."""
+WAITED = 3.0
+"""Seconds that a request waits for another's command, or for the lock, before it is refused."""
+SIMULATED = "another study is being simulated here; try again in a minute"
 _RUNNING, _PLANNING = threading.BoundedSemaphore(2), threading.BoundedSemaphore(1)
 """So that raters' pages always find threads of this process: commands at once, and simulations."""
 
@@ -299,10 +302,23 @@ def refuse_anothers(draft: Draft, target: Path) -> None:
 @contextmanager
 def alone(host: Path) -> Iterator[None]:
     """A stretch in which no other process changes which folders of the host are drafts."""
-    with (host / LOCK).open("a") as lock:
-        if fcntl is not None:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+    try:
+        lock = os.open(host / LOCK, os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0), 0o600)
+    except OSError as error:
+        raise RelstudyError(f"{LOCK} cannot be opened ({error.strerror}); delete it") from None
+    try:
+        until = time.monotonic() + WAITED
+        while fcntl is not None:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:
+                if time.monotonic() > until:
+                    raise RelstudyError("another study is just being saved here; try again in a minute") from None
+                time.sleep(0.02)
         yield
+    finally:
+        os.close(lock)
 
 
 def discard(draft: Draft, host: Path) -> None:
@@ -429,6 +445,19 @@ def _may_be_searches(path: Path) -> bool:
     return bool(re.search(r"search|quer(y|ies)|topic|prompt|question", path.stem, re.I))
 
 
+def refuse_second_simulation() -> None:
+    """Refuse while a study is simulated in this process: before anything is made for another.
+
+    Raises
+    ------
+    RelstudyError
+        if one is
+    """
+    if not _PLANNING.acquire(blocking=False):
+        raise RelstudyError(SIMULATED)
+    _PLANNING.release()
+
+
 def queries_there(collection: Collection) -> int:
     """How many queries can be drawn."""
     return sum(len(collection.queries(kind)) for kind in collection.paradigms())
@@ -437,7 +466,7 @@ def queries_there(collection: Collection) -> int:
 def differences_found(folder: Path) -> tuple[str, ...]:
     """What a study of a draft's size finds, in sentences of `relstudy plan`."""
     if not _PLANNING.acquire(blocking=False):
-        raise RelstudyError("another study is being simulated here; try again in a minute")
+        raise RelstudyError(SIMULATED)
     try:
         plan = _run(["plan", str(folder), "--studies", str(PLANNED), "--json"])
     finally:

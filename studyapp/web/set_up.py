@@ -14,7 +14,6 @@ import shutil
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from http.cookies import CookieError, SimpleCookie
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from flask.sessions import SecureCookieSessionInterface
 from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature
 from werkzeug.datastructures import FileStorage, MultiDict
+from werkzeug.http import parse_cookie
 
 from relstudy.common.charts.pictures import pixels_of, read_picture
 from relstudy.common.runtime.errors import RelstudyError
@@ -41,6 +41,7 @@ from relstudy.studyapp.web.draft import (
     SCORES,
     TEMPLATES,
     UPLOADS,
+    WAITED,
     Draft,
     Made,
     alone,
@@ -48,6 +49,7 @@ from relstudy.studyapp.web.draft import (
     discard,
     make_draft,
     open_draft,
+    refuse_second_simulation,
 )
 from relstudy.studyapp.web.draft_preview import preview_of
 from relstudy.studyapp.web.guide import pairs_to_grade
@@ -78,8 +80,8 @@ def visitors_of(set_up: SetUp) -> Callable[[str], bool]:
 
     def has_come(cookies: str) -> bool:
         try:
-            return "csrf" in signed.loads(SimpleCookie(cookies)[COOKIE].value)
-        except (BadSignature, CookieError, KeyError):
+            return any("csrf" in signed.loads(each) for each in parse_cookie(cookies).getlist(COOKIE))
+        except (BadSignature, UnicodeError):
             return False
 
     return has_come
@@ -119,6 +121,10 @@ def _page(
     step: str, draft: Draft | None, message: str = "", status: int = 200, *, given: Draft | None = None, **more: Any
 ) -> ResponseReturnValue:
     template = current_app.jinja_env.get_template("set_up.html")
+    if draft is not None and Draft.of(_here().folder / draft.name) is None:  # opened or thrown away in another tab
+        if step != ITEMS:
+            abort(404)
+        draft = None
     shown = draft or Draft("")
     folder = _here().folder / shown.name
     made = Made.of(folder) if draft else None
@@ -197,15 +203,18 @@ def save(step: str) -> ResponseReturnValue:
     """Make the study anew with what a step says."""
     here, before, form = _here(), _drafted(_here()), request.form
     files, draft = _uploaded(), before
+    simulates = form.get("then") == "simulate" and before.kind.of_items
     try:
         draft = FILLED[step](before, form)
+        if simulates:
+            refuse_second_simulation()
         if files:
             make_draft(draft, here.folder, lambda place: _with_more(draft, here.folder, files, place))
         else:
             make_draft(draft, here.folder)
         if form.get("then") == "stay":
             return redirect(f"/start/{step}")
-        if form.get("then") == "simulate" and draft.kind.of_items:
+        if simulates:
             return _page(step, draft, found=differences_found(here.folder / draft.name))
     except RelstudyError as error:
         return _page(step, before, str(error), 400, given=draft)
@@ -343,10 +352,14 @@ def picture(item: str) -> ResponseReturnValue:
         abort(404)
     shown = io.BytesIO()
     try:
-        with _DRAWING:
-            if pixels_of(folder / paths[0]) > MOST_PIXELS:
-                abort(404)
+        if pixels_of(folder / paths[0]) > MOST_PIXELS:
+            abort(404)
+        if not _DRAWING.acquire(timeout=WAITED):
+            abort(503)
+        try:
             read_picture(folder / paths[0], LONGEST_SIDE).save(shown, "JPEG", quality=80)
+        finally:
+            _DRAWING.release()
     except RelstudyError:  # it only begins like a picture; a rater would see its name
         abort(404)
     return Response(shown.getvalue(), mimetype="image/jpeg")

@@ -614,7 +614,8 @@ def test_a_save_that_ends_after_the_study_was_opened_leaves_it_alone(host, visit
 
     csrf = visitor.get("/start/question").form().fields["csrf"]
     monkeypatch.setattr(draft, "make_study", opened_meanwhile)
-    visitor.client.post("/start/question", data={"csrf": csrf, "scale": "1-5", "ask": "each", "question": "Late?"})
+    late = {"csrf": csrf, "scale": "1-5", "ask": "each", "question": "Late?"}
+    assert visitor.client.post("/start/question", data=late).status_code == 404
     assert not (folder / "draft.json").exists() and "Late?" not in (folder / "study.toml").read_text()
 
 
@@ -695,13 +696,34 @@ def test_few_commands_run_at_once(visitor, monkeypatch):
     finally:
         for _ in held:
             draft._RUNNING.release()
+    with draft._PLANNING:
+        page = visitor.fill("question", scale="1-5", queries="4", results="3", base="2", then="simulate")
+        assert visitor.status == 400 and "another study is being simulated here" in page.text
+
+
+def test_a_lock_that_another_holds_is_waited_for_and_then_said(host, visitor, monkeypatch):
+    monkeypatch.setattr(draft, "WAITED", 0.05)
+    visitor.upload(("answers.csv", TABLE.encode()))
+    with draft.alone(host[2]):
+        page = visitor.fill("question", scale="1-5", ask="each")
+        assert visitor.status == 400 and "another study is just being saved here" in page.text
+    visitor.fill("question", scale="1-5", ask="each")
+    assert visitor.status == 200
+    (host[2] / draft.LOCK).unlink()
+    (host[2] / draft.LOCK).mkdir()
+    page = visitor.fill("question", scale="1-5", ask="each")
+    assert visitor.status == 400 and ".set-up.lock cannot be opened" in page.text
 
 
 def test_large_bodies_are_taken_from_visitors_alone(host, visitor):
     has_come = set_up.visitors_of(host[1])
     cookie = visitor.client.get_cookie("relstudy-set-up")
     assert cookie is not None and has_come(f"a=b; relstudy-set-up={cookie.value}")
-    assert not any(map(has_come, ("", "relstudy-set-up=x", "a=b", f"relstudy-set-up={cookie.value}x", "\x00;;=")))
+    for other in ('prefs={"a": 1}', "flag", "x[1]=2", 'open="x'):
+        assert has_come(f"{other}; relstudy-set-up={cookie.value}"), "which a browser sends of another program, too"
+    assert not any(
+        map(has_come, ("", "relstudy-set-up=x", "a=b", f"relstudy-set-up={cookie.value}x", "w=\xe4", "\x00;;="))
+    )
 
 
 def test_a_picture_of_too_many_pixels_is_not_decoded(visitor, monkeypatch):
