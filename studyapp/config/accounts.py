@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import re
 import secrets
 import time
@@ -19,12 +20,8 @@ from typing import Literal, get_args
 
 from relstudy.common.runtime.damaged_files import NO_JSON
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.file_lock import locked
 from relstudy.studyapp.config.secret import write_private
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 Role = Literal["viewer", "editor", "owner"]
 ROLES: tuple[Role, ...] = get_args(Role)  # each may do what those before it may
@@ -90,10 +87,9 @@ def read_accounts(folder: Path) -> dict[str, Account]:
 @contextlib.contextmanager
 def changing_accounts(folder: Path) -> Iterator[dict[str, Account]]:
     """The accounts, to be changed by nobody else meanwhile; written when the block ends without an error."""
-    with open(folder / "accounts.lock", "a") as turn:
-        if fcntl is not None:
-            with contextlib.suppress(OSError):  # this file system has no locks
-                fcntl.flock(turn, fcntl.LOCK_EX)
+    turn = folder / "accounts.lock"
+    turn.touch()
+    with locked(turn, wait=math.inf):
         accounts = read_accounts(folder)
         before = dict(accounts)
         yield accounts

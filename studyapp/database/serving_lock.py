@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ import sqlalchemy as sa
 
 from relstudy.common.runtime.console import say
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.file_lock import Held, locked
 from relstudy.common.runtime.wording import count_of
 from relstudy.studyapp.database.side_files import require_sound
 from relstudy.studyapp.database.store import Store
@@ -102,16 +104,14 @@ def leaving_nothing(folder: Path) -> Iterator[None]:
 @contextlib.contextmanager
 def one_prepares(folder: Path) -> Iterator[None]:
     """A stretch in which no other process makes the study ready to be served; waits for its turn."""
-    if fcntl is None:
-        yield
-        return
-    with open(folder / "study.preparing", "a") as turn:
-        with contextlib.suppress(OSError):  # this file system has no locks
-            try:
-                fcntl.flock(turn, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                say("Another process makes this study ready to be served; waiting until it has.")
-                fcntl.flock(turn, fcntl.LOCK_EX)
+    turn = folder / "study.preparing"
+    turn.touch()
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(locked(turn))
+        except Held:
+            say("Another process makes this study ready to be served; waiting until it has.")
+            stack.enter_context(locked(turn, wait=math.inf))
         yield
 
 

@@ -8,18 +8,14 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.file_lock import Held, locked
 from relstudy.common.runtime.files import read_json, write_text
-
-try:
-    import fcntl
-except ImportError:  # no such locks here: two at once compute the same
-    fcntl = None  # type: ignore[assignment]
 
 ANSWER, KEPT, PAGE, RUNNING, STARTED = "answer", "answer.json", "index.html", "running", "started"
 RESULTS = "results.zip"
@@ -116,14 +112,14 @@ def results_of(folder: Path) -> Path:
 def computing(folder: Path) -> Iterator[bool]:
     """A stretch in which nobody else computes the answer; yields False where somebody does."""
     (folder / ANSWER).mkdir(exist_ok=True)
-    with (folder / ANSWER / RUNNING).open("a") as lock:
-        if fcntl is not None:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                yield False
-                return
-        yield True
+    (folder / ANSWER / RUNNING).touch()
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(locked(folder / ANSWER / RUNNING))
+        except Held:
+            yield False
+        else:
+            yield True
 
 
 def begin(folder: Path) -> None:

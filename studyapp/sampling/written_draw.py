@@ -14,15 +14,11 @@ from pathlib import Path
 import pandas as pd
 
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.file_lock import Held, locked
 from relstudy.common.tables.formats.table_files import write_table
 from relstudy.common.tables.meaning.pairs_table import write_pairs
 from relstudy.studyapp.sampling.sampling_design import DESIGN, Design
 from relstudy.studyapp.sampling.saved_scores import CSV_ROWS
-
-try:
-    import fcntl
-except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
 
 STAGE = ".drawing"  # the folder beside them in which a draw is written whole, before its first file is moved
 SERVED = "served"  # stands in the stage of a draw that the database has, or is about to have
@@ -68,22 +64,13 @@ def nobody_draws(folder: Path) -> Iterator[None]:
     RelstudyError
         where one does
     """
-    if fcntl is None:
-        yield
-        return
-    descriptor = os.open(folder, os.O_RDONLY)
     try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise RelstudyError(
-                f"{folder}: another command writes a draw of this study; nothing was written by this one"
-            ) from None
-        except OSError:  # this file system has no locks
-            pass
-        yield
-    finally:
-        os.close(descriptor)
+        with locked(folder):
+            yield
+    except Held:
+        raise RelstudyError(
+            f"{folder}: another command writes a draw of this study; nothing was written by this one"
+        ) from None
 
 
 def complete_draw(folder: Path, *, is_decided: bool = False) -> bool:

@@ -6,7 +6,6 @@ Every choice is one that a command takes; the study is made anew after each step
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import shutil
@@ -14,7 +13,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -23,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.file_lock import Held, locked
 from relstudy.common.runtime.files import read_json, write_json, write_text
 from relstudy.common.runtime.wording import count_of, thousands
 from relstudy.common.tables.formats.table_files import read_table
@@ -39,13 +38,8 @@ from relstudy.studyapp.systems import SYSTEMS
 from relstudy.studyapp.web.hosted import NAME, RESERVED, STOPPED
 from relstudy.studyapp.web.uploads import ARRAY, items_in, sources_in
 
-try:
-    import fcntl
-except ImportError:  # no such locks here
-    fcntl = None  # type: ignore[assignment]
-
 DRAFT, UPLOADS, SCORES, VECTORS = "draft.json", "uploads", "scores", "vectors"
-BEFORE, LOCK = "before", ".set-up.lock"
+BEFORE = "before"
 SEARCHES = "searches.txt"
 MOST_NAMED = 5
 """Files and folders of items up to which each is named."""
@@ -303,22 +297,10 @@ def refuse_anothers(draft: Draft, target: Path) -> None:
 def alone(host: Path) -> Iterator[None]:
     """A stretch in which no other process changes which folders of the host are drafts."""
     try:
-        lock = os.open(host / LOCK, os.O_CREAT | os.O_RDWR | getattr(os, "O_CLOEXEC", 0), 0o600)
-    except OSError as error:
-        raise RelstudyError(f"{LOCK} cannot be opened ({error.strerror}); delete it") from None
-    try:
-        until = time.monotonic() + WAITED
-        while fcntl is not None:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except OSError:
-                if time.monotonic() > until:
-                    raise RelstudyError("another study is just being saved here; try again in a minute") from None
-                time.sleep(0.02)
-        yield
-    finally:
-        os.close(lock)
+        with locked(host, wait=WAITED):
+            yield
+    except Held:
+        raise RelstudyError("another study is just being saved here; try again in a minute") from None
 
 
 def discard(draft: Draft, host: Path) -> None:
