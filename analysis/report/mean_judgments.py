@@ -12,17 +12,24 @@ from relstudy.analysis.report.layout import Paragraph, Section
 from relstudy.analysis.report.tables import Column, Table
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.formats.table_files import read_table
+from relstudy.common.tables.meaning.study_folder import ANSWERS
 
 
-def results_section(answers: Path, judgments: pd.DataFrame) -> Section | None:
-    """People's mean judgment of the results that each system returned; None if none of them is judged.
+def mean_judgments_section(folder: Path | None, judgments: pd.DataFrame) -> Section | None:
+    """People's mean judgment of the results that each system returned.
 
     Parameters
     ----------
-    answers : answers.csv of a study of results
+    folder : a study's
     judgments : query_id, result_id, judgment (float), one row a judged pair
+
+    Returns
+    -------
+    None if `relstudy ask` did not make the study, or none of the results is judged
     """
-    table = read_table(answers, "system", "query_id", "result_id").frame
+    if folder is None or not (folder / ANSWERS).is_file():
+        return None
+    table = read_table(folder / ANSWERS, "system", "query_id", "result_id").frame
     try:
         found = replace(compare_answers(judgments, table), what="results")
     except RelstudyError:

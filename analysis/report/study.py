@@ -6,7 +6,6 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,7 +17,7 @@ from relstudy.analysis.report.citing import citing_section
 from relstudy.analysis.report.inputs import PageTables, with_source_and_round
 from relstudy.analysis.report.judges import judges_section
 from relstudy.analysis.report.layout import Block, Command, Folded, Page, Paragraph, Section, Terms
-from relstudy.analysis.report.mean_judgments import results_section
+from relstudy.analysis.report.mean_judgments import mean_judgments_section
 from relstudy.analysis.report.opening import disagreements_section, parting_section
 from relstudy.analysis.report.questions import questions_section
 from relstudy.analysis.report.raters_sections import MOST_COUNTED, raters_section, scale_values
@@ -31,7 +30,6 @@ from relstudy.calibration.reliability.scale_use import uniformity_table
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.wording import count_of, percent, tenths
 from relstudy.common.tables.meaning.pairs_table import RANDOM, one_row_per_source
-from relstudy.common.tables.meaning.study_folder import ANSWERS
 
 
 def study_page(
@@ -56,7 +54,7 @@ def study_page(
     answer, *first, conventions = score_sections.score_sections(result, verdict, tables.items, with_pictures)
     raters = None if tables.ratings is None else int(tables.ratings.frame["rater_id"].nunique())
     sections = [
-        *_some(None if question else asked_section(tables.folder, run)),
+        *_some(None if question else mean_judgments_section(tables.folder, run.study.judgments.frame)),
         answer,
         *_some(parting_section(result, verdict, tables.items, with_pictures)),
         *_some(shown),
@@ -85,13 +83,6 @@ def _of_folder(tables: PageTables, run: ScoringRun, question: str | None) -> Ite
     yield from _some(questions_section(tables.folder, run.study.judgments, question))
     if question is None:
         yield from _some(judges_section(tables.folder, run.study.judgments, run.result))
-
-
-def asked_section(folder: Path | None, run: ScoringRun) -> Section | None:
-    """People's mean judgment of what each system returned, of a study that `relstudy ask` made; None of another."""
-    if folder is None or not (folder / ANSWERS).is_file():
-        return None
-    return results_section(folder / ANSWERS, run.study.judgments.frame)
 
 
 TRUE_SHOWN = 12

@@ -533,8 +533,8 @@ def unknown(result: ScoreResult) -> list[str]:
     raters = result.raters.raters
     if raters is not None and raters < FEW_RATERS:
         sentences.append(
-            f"what other raters would say. With {raters} raters the intervals are only a rough guide to others; "
-            f"{option('raters', 'these')} with the command score gives intervals for these {raters} alone."
+            f"what other raters would say. With {raters} raters the intervals are only a rough guide to others; to "
+            f"keep to these {raters}, score with {option('raters', 'these')}."
         )
     partial = [each.name for each in result.systems if each.coverage.scored < each.coverage.judged]
     if partial:

@@ -222,9 +222,8 @@ def _of_runs(runs: Sequence[Path], tables: Sequence[Source]) -> Source:
     for role in documents.rows:
         rows[role] = documents.rows[role].reindex(results).to_numpy()
     rows["query"], said = _queries(rows["query_id"], asked, "the ids of the queries")
-    rows["own_query"] = rows["query_id"]
     taken = {"query": said, "system": "the runs' tags", "result": f"the first {DEPTH} a query, from {documents.name}"}
-    return Source("run", rows.drop(columns=["query_id", "score"]), taken)
+    return Source("run", rows.drop(columns=["score"]), taken)
 
 
 def _of_folders(folders: Sequence[Path], tables: Sequence[Source]) -> Source:

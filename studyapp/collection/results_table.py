@@ -8,7 +8,7 @@ or sounds.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +96,7 @@ class ResultsTable:
         if not (self.unused and self.models):
             return []
         named = ",".join(f"answer={name}" for name in (*self.unused[:1], *self.models))
-        return [f"If one that is not used holds a model's answers, name all that do: {option('columns', named)}"]
+        return [f"If one of these holds a model's answers, name every column that does: {option('columns', named)}"]
 
     def doubts(self) -> list[str]:
         """What may have been misread, a sentence each."""
@@ -127,28 +127,17 @@ def read_results(
         where the query or the results are not found, with the option that names them; for a row without a query, the
         same result twice, and an answer too long for a page
     """
-    parts, taken, answers = [], dict[str, str](), []
-    models: tuple[str, ...] = ()
-    unused: tuple[str, ...] = ()
-    found = read_sources(sources)
-    for source in found:
-        part, taken, one_each, models, unused = _rows_of(source, dict(columns or {}))
-        parts.append(part)
-        answers.append(one_each)
-    rows = pd.concat(parts, ignore_index=True)
+    tables = [_table_of(source, dict(columns or {})) for source in read_sources(sources)]
+    rows = pd.concat([table.rows for table in tables], ignore_index=True)
     addressed = rows["image"].str.match(r"https?://")
     if fetched is not None and addressed.any():
         names = fetch_pictures(rows.loc[addressed, "image"].tolist(), fetched)
         rows.loc[addressed, "image"] = [str(fetched / names[each]) for each in rows.loc[addressed, "image"]]
     _check(rows, len(sources))
-    return ResultsTable(rows, taken, all(answers), found[0].files, models, unused)
+    return replace(tables[-1], rows=rows, answers=all(table.answers for table in tables), files=tables[0].files)
 
 
-def _rows_of(
-    source: Source, columns: dict[str, str]
-) -> tuple[pd.DataFrame, dict[str, str], bool, tuple[str, ...], tuple[str, ...]]:
-    """Rows, what they were taken from, whether each query has one answer a system, and the columns of models and of
-    nothing."""
+def _table_of(source: Source, columns: dict[str, str]) -> ResultsTable:
     name, frame = source.name, source.frame
     of_models = [column for column, role in columns.items() if role == "answer"]
     if len(of_models) > 1:
@@ -167,9 +156,7 @@ def _rows_of(
     elif "system" in known:  # the other text is what that system gave
         known |= {"answer": wide[0]} if len(wide) == 1 else {}
         wide = []
-    unused = tuple(
-        str(each) for each in frame if each not in known.values() and each not in wide and each != "own_query"
-    )
+    unused = tuple(str(each) for each in frame if each not in known.values() and each not in wide)
     if wide:
         kept = dict.fromkeys(known[role] for role in known if role != "score")
         frame = frame.melt(list(kept), wide, "\0system", "\0answer")
@@ -198,9 +185,7 @@ def _rows_of(
     one_content = not pd.DataFrame({"own": own, "content": content}).drop_duplicates().duplicated("own").any()
     named = "result" in known and (own != "").all() and one_content  # an id that several contents share is not theirs
     rows["key"] = own if named else content
-    rows = rows.assign(
-        own_query=frame["own_query"] if "own_query" in frame else texts("query_id"), own_result=own if named else ""
-    )
+    rows = rows.assign(own_query=texts("query_id"), own_result=own if named else "")
     order, words = _order(frame, known, rows)
     rows["place"] = order.groupby([rows["system"], rows["query"]]).rank(method="first").astype(int)
     one_each = not rows.duplicated(["system", "query"]).any() and (
@@ -219,8 +204,10 @@ def _rows_of(
         "shown": "the answers" if wide else listed([str(known[role]) for role in seen]),
     }
     empty = (rows["text"] == "") & (rows["title"] == "") & (rows["image"] == "")
-    models = tuple(str(each) for each in wide)
-    return rows[~empty].reset_index(drop=True), taken | dict(source.taken), one_each, models, unused
+    return ResultsTable(
+        rows[~empty].reset_index(drop=True), taken | dict(source.taken), one_each, source.files,
+        tuple(str(each) for each in wide), unused,
+    )  # fmt: skip
 
 
 def _known(frame: pd.DataFrame, columns: dict[str, str]) -> dict[str, Any]:

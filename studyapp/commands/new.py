@@ -78,7 +78,7 @@ def new(folder: Path, more: tuple[Path, ...], options: NewOptions) -> None:
             )
     notes: tuple[str, ...] = ()
     searches = () if options.searches is None else read_searches(options.searches)
-    of_tables = len(given) > 0 and all(path.suffix.lower() in TABLES and path.is_file() for path in given)
+    of_tables = bool(given) and all(path.suffix.lower() in TABLES and path.is_file() for path in given)
     if searches and (not given or of_tables):
         raise RelstudyError("--searches goes with --from and a folder of pictures or texts")
     if of_tables:

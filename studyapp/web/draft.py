@@ -456,7 +456,7 @@ def differences_found(folder: Path) -> tuple[str, ...]:
     collection = Collection.load(folder)
     there = queries_there(collection)
     few = (
-        f"There are only {there} queries to draw: a study of them finds larger differences alone."
+        f"There are only {there} queries to draw; with these you find only larger differences."
         if (plan["queries"] or 0) > there
         else ""
     )

@@ -171,6 +171,8 @@ def make() -> ResponseReturnValue:
         dict.fromkeys(each.strip()[:500] for each in form.get("searches", "").splitlines() if each.strip())
     )
     draft = replace(before or Draft(name), name=name, template=kind, searches=searches, owner=session["visitor"])
+    if files:
+        draft = replace(draft, models=(), systems=())  # which are those of the files before
     if before is None or before.template != kind:
         chosen = TEMPLATES.get(kind, TEMPLATES["search"])
         draft = replace(draft, scale=chosen.scale, side_by_side=chosen.side_by_side)

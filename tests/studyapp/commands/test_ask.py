@@ -15,6 +15,7 @@ from scipy import stats
 import relstudy as rs
 from relstudy.analysis.answers import compare_answers
 from relstudy.studyapp.assignment.synchronisation import prepare
+from relstudy.studyapp.collection.asked_study import make_study
 from relstudy.studyapp.collection.results_table import read_results
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
@@ -134,6 +135,10 @@ def test_documents_are_shown_as_they_are_and_answers_may_be_markdown(tmp_path):
     marked = ">>> p.__doc__\n- one\n- **two**"
     documents = made(tmp_path, hits("bm25").assign(snippet=lambda f: marked + f["doc_id"]))
     assert set(pd.read_csv(documents / "collection.csv")["kind"]) == {"text"}
+    said = read_results([answers().assign(answer=lambda f: marked + f["answer"])])
+    make_study(said, tmp_path / "answers")
+    items = pd.read_csv(tmp_path / "answers" / "collection.csv")
+    assert set(items.loc[items["role"] == "result", "kind"]) == {"markdown"}
 
 
 RESPONSES = {

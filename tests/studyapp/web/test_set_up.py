@@ -284,6 +284,14 @@ def test_a_column_that_is_not_used_is_shown_and_chosen(host, visitor):
     assert "relstudy ask sums.csv -o sums --columns &#39;answer=GPT-A,answer=Model B&#39;" in visitor.html
 
 
+def test_other_files_have_columns_of_their_own(visitor):
+    rows = "".join(f"What is {k}?,A {k},B {k},C {k}\n" for k in range(4))
+    visitor.upload(("one.csv", f"question,a,b,c\n{rows}".encode()), name="n")
+    visitor.fill("systems", columns="1", systems=["a", "b"])
+    page = visitor.upload(("two.csv", f"question,x,y,z\n{rows}".encode()), name="n")
+    assert visitor.status == 200 and "x: 4 results" in page.text and "z: 4 results" in page.text
+
+
 def test_a_list_of_searches_among_texts_is_doubted(visitor):
     texts = [(f"{k}.txt", f"How to {what} a file.".encode()) for k, what in enumerate(("read", "copy", "sort", "zip"))]
     page = visitor.upload(*texts, ("searches.txt", b"copy\nzip\n"), name="help", template="items")
@@ -315,7 +323,7 @@ def test_what_differences_a_study_of_this_size_finds_is_simulated_on_demand(host
     monkeypatch.setattr("relstudy.studyapp.web.draft._run", plan)
     page = visitor.fill("question", scale="1-5", queries="5", results="3", base="2", raters="2", then="simulate")
     assert visitor.status == 200
-    assert "The 5 queries. About 100 queries. There are only 12 queries to draw" in page.text
+    assert "The 5 queries. About 100 queries. There are only 12 queries to draw; with these" in page.text
     assert asked == [[5], ["plan", str(host[2] / "holiday"), "--studies", "20", "--json"]]
     assert page.form().fields["queries"] == "5" and "Save and simulate studies" in page.text
     monkeypatch.undo()
