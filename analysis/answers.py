@@ -33,14 +33,13 @@ class AnswerComparison:
 
     Parameters
     ----------
-    names : models, best first
+    names : models, those that may be the best first, by their paired differences
     means : mean judgment of each, with its interval over questions
     behind : each model's mean minus the first's, over the questions that both answered; empty of the first
     questions : judged answers of each model
     best : models that may be the best
     ahead : models that each is ahead of, by the paired interval of the two alone
     unjudged : answers that nobody judged
-    what : the word for what models gave
     """
 
     names: tuple[str, ...]
@@ -50,7 +49,6 @@ class AnswerComparison:
     best: tuple[str, ...]
     ahead: dict[str, tuple[str, ...]]
     unjudged: int
-    what: str = "answers"
 
     @property
     def headline(self) -> str:
@@ -60,9 +58,9 @@ class AnswerComparison:
         lead, out = self.names[0], [name for name in self.names if name not in self.best]
         open_yet = [name for name in self.best if name != lead]
         if not open_yet:
-            return f"Use {lead}: its {self.what} are better than those of {listed(out)}."
+            return f"Use {lead}: its answers are better than those of {listed(out)}."
         if not out:
-            return f"These {self.what} do not show which of them is better: {listed(self.best)}."
+            return f"These answers do not show which model is better: {listed(self.best)}."
         return f"Use {lead}. {listed(open_yet)} cannot quite be ruled out as equally good; {listed(out)} can."
 
     def rows(self) -> list[list[Any]]:
@@ -133,6 +131,11 @@ def compare_answers(
         ranks = ranks_of(PairedStatistics.of(mean, error, freedom, replicates, len(values)), level)
         best = [name for name, may in zip(names, ranks.best, strict=True) if may]
         ahead = {name: tuple(np.array(names)[ranks.better[:, k]]) for k, name in enumerate(names)}
+    # by questions that both answered: a model that answered only easy ones has a high mean
+    each = np.nan_to_num(mean)
+    above = np.bincount(first, each, len(names)) - np.bincount(second, each, len(names))
+    order = sorted(range(len(names)), key=lambda k: (names[k] not in best, -round(above[k], 12)))
+    names, values = tuple(names[k] for k in order), values[:, order]
     behind = [
         Estimate.missing(""),
         *(_estimate(gap, level) for gap in (values[:, k] - values[:, 0] for k in range(1, len(names)))),
@@ -142,7 +145,7 @@ def compare_answers(
         tuple(_estimate(column, level, paired=False) for column in values.T),
         tuple(behind),
         tuple(int(each) for each in np.isfinite(values).sum(axis=0)),
-        tuple(best),
+        tuple(name for name in names if name in best),
         ahead,
         unjudged,
     )

@@ -17,7 +17,6 @@ from relstudy.analysis.report.citing import citing_section
 from relstudy.analysis.report.inputs import PageTables, with_source_and_round
 from relstudy.analysis.report.judges import judges_section
 from relstudy.analysis.report.layout import Block, Command, Folded, Page, Paragraph, Section, Terms
-from relstudy.analysis.report.mean_judgments import mean_judgments_section
 from relstudy.analysis.report.opening import disagreements_section, parting_section
 from relstudy.analysis.report.questions import questions_section
 from relstudy.analysis.report.raters_sections import MOST_COUNTED, raters_section, scale_values
@@ -54,7 +53,6 @@ def study_page(
     answer, *first, conventions = score_sections.score_sections(result, verdict, tables.items, with_pictures)
     raters = None if tables.ratings is None else int(tables.ratings.frame["rater_id"].nunique())
     sections = [
-        *_some(None if question else mean_judgments_section(tables.folder, run.study.judgments.frame)),
         answer,
         *_some(parting_section(result, verdict, tables.items, with_pictures)),
         *_some(shown),

@@ -20,7 +20,6 @@ from relstudy.analysis.answers import answers_of_study
 from relstudy.analysis.pipeline import ScoringRun
 from relstudy.analysis.report.answers import answers_page, side_by_side_page
 from relstudy.analysis.report.layout import Page
-from relstudy.analysis.report.mean_judgments import mean_judgments_section
 from relstudy.analysis.report.opening import answer_section
 from relstudy.analysis.report.rendering import html_of
 from relstudy.analysis.side_by_side import side_by_side_of_study
@@ -255,5 +254,4 @@ def _next_round(run: ScoringRun, plan: LookPlan | None, folder: Path, judgments:
 
 def _page(run: ScoringRun, folder: Path) -> Page:
     """The first screen of the study's report."""
-    sections = [mean_judgments_section(folder, run.study.judgments.frame), answer_section(run.result, run.verdict)]
-    return Page(folder.resolve().name, "Answer so far", [], [each for each in sections if each is not None])
+    return Page(folder.resolve().name, "Answer so far", [], [answer_section(run.result, run.verdict)])

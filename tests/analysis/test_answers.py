@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 from scipy import stats
@@ -36,3 +37,19 @@ def test_answers_that_are_all_judged_the_same_have_no_interval():
     found = compared([5.0] * 4, [5.0] * 4)
     assert found.means[0].reason == "no interval: all judgments are the same"
     assert found.behind[1].reason == "no interval: the two differ in no question" and found.best == ("a", "b")
+
+
+def test_who_answered_only_easy_questions_does_not_lead_by_them():
+    draw = np.random.default_rng(1)
+    easy = np.repeat([True, False], [8, 12])
+    steady = np.where(easy, 4.6, 2.0) + 0.1 * draw.normal(size=20)
+    partial = steady[:8] - 0.5 + 0.1 * draw.normal(size=8)
+    assert partial.mean() > steady.mean()
+    asked = [*range(20), *range(8)]
+    pairs = {"query_id": [f"q{k}" for k in asked], "result_id": [f"r{k}" for k in range(28)]}
+    judgments = pd.DataFrame({**pairs, "judgment": [*steady, *partial]})
+    found = compare_answers(judgments, pd.DataFrame({"system": ["steady"] * 20 + ["partial"] * 8, **pairs}))
+    assert found.names == ("steady", "partial") and found.best == ("steady",)
+    assert found.headline == "Use steady: its answers are better than those of partial."
+    assert found.behind[1].value == pytest.approx(float(np.mean(partial - steady[:8])))
+    assert found.questions == (20, 8)
