@@ -16,7 +16,6 @@ import pandas as pd
 from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import file_names, together, write_text
-from relstudy.common.sampling.design_reach import primary_by_design
 from relstudy.common.sampling.probability_draws import base_block
 from relstudy.common.tables.formats.table_files import read_table, write_table
 from relstudy.common.tables.meaning.pairs_table import COLUMNS, OTHER, read_pairs
@@ -33,6 +32,8 @@ A_SITTING = 60
 """Pairs that one person is asked for unless the number of raters says another."""
 FOLDERS = {"image": "pictures", "video": "films", "audio": "sounds"}
 """Where a study has its files, by their kind."""
+RANKED = "nDCG@10"
+"""What decides between lists of results: all that any system returned for a query is rated."""
 ANSWERED = ["system", "query_id", "result_id", "place", "own_query", "own_result"]
 """Columns of answers.csv; own_query and own_result are the ids in the table that was given, if it has any."""
 PEOPLE = 3
@@ -164,8 +165,7 @@ def make_study(
                 blocks=_blocks(table, drawn, questions, scale, raters),
                 title=TITLES[side_by_side, words],
                 answers=words,
-                looks=not (table.answers or side_by_side),
-                primary=primary_by_design(drawn["query_id"]),
+                primary="" if table.answers or side_by_side else RANKED,
             ),
             folder / "study.toml",
         )
@@ -268,27 +268,21 @@ def _pair_rows(
 
 def _write_systems(rows: pd.DataFrame, folder: Path, answers: bool) -> None:
     write_table(rows[ANSWERED].sort_values(["system", "query_id", "place"]), folder / ANSWERS)
-    _write_systems_scores(rows, folder, answers)
+    _write_runs(rows, folder, answers)
 
 
-def _write_systems_scores(rows: pd.DataFrame, folder: Path, answers: bool) -> None:
-    """A score table for each system, by place; what others returned for a query and it did not is below all it did."""
+def _write_runs(rows: pd.DataFrame, folder: Path, answers: bool) -> None:
+    """A TREC run of each system, by place."""
     if answers:
         return  # one answer a query has no rank: models are compared by their judgments
     names = file_names(list(dict.fromkeys(rows["system"])))
-    ids = rows[["query_id", "result_id"]].drop_duplicates()
     for system, part in rows.groupby("system", sort=False):
-        every = ids[ids["query_id"].isin(part["query_id"])].merge(
-            part[["query_id", "result_id", "place"]].astype({"place": float}), "left", ["query_id", "result_id"]
-        )
-        below = every.groupby("query_id")["place"].transform("max") + 1
-        scores = every.assign(score=-every["place"].fillna(below), system=system, direction="higher")
-        write_table(
-            scores.sort_values(["query_id", "score"], ascending=[True, False], kind="stable")[
-                ["system", "query_id", "result_id", "score", "direction"]
-            ],
-            folder / "scores" / f"{names[str(system)]}.csv",
-        )
+        part = part.assign(place=pd.to_numeric(part["place"])).sort_values(["query_id", "place"])
+        lines = [
+            f"{query} Q0 {result} {place} {-place} {system}\n"
+            for query, result, place in part[["query_id", "result_id", "place"]].itertuples(index=False)
+        ]
+        write_text("".join(lines), folder / "scores" / f"{names[str(system)]}.run")
 
 
 def _write_keys(queries: dict[str, str], results: dict[str, str], folder: Path) -> None:
@@ -364,7 +358,7 @@ def _extended(table: ResultsTable, folder: Path, beside: Path, side_by_side: boo
         write_table(both, folder / ANSWERS)
         if lists:
             write_lists(folder, lists)
-        _write_systems_scores(both, folder, table.answers)
+        _write_runs(both, folder, table.answers)
         kinds = [{"item_id": id, "key": key, "of": kind} for kind, named in known.items() for key, id in named.items()]
         write_table(pd.DataFrame(kinds), folder / KEYS)
         write_table(pd.concat([pairs, added], ignore_index=True)[[*pairs]], folder / "pairs.csv")

@@ -178,14 +178,18 @@ def _table_of(source: Source, columns: dict[str, str]) -> ResultsTable:
     if "price" in known:
         text = (text + "\n\n" + texts("price")).str.strip()
     rows = pd.DataFrame(
-        {"system": system, "query": query, "title": texts("title"), "text": text, "image": texts("image")}
-    )
-    content = rows["title"] + "\0" + rows["text"] + "\0" + rows["image"]
-    own = pd.Series("", index=frame.index) if wide else texts("result")
+        {
+            "system": system, "query": query, "title": texts("title"), "text": text, "image": texts("image"),
+            "own_query": texts("query_id"), "own_result": "" if wide else texts("result"),
+        }
+    )  # fmt: skip
+    shown = (rows[["title", "text", "image"]] != "").any(axis=1)  # a query with no result may have a row of its own
+    rows, frame = rows[shown], frame[shown]
+    content, own = rows["title"] + "\0" + rows["text"] + "\0" + rows["image"], rows["own_result"]
     one_content = not pd.DataFrame({"own": own, "content": content}).drop_duplicates().duplicated("own").any()
     named = "result" in known and (own != "").all() and one_content  # an id that several contents share is not theirs
     rows["key"] = own if named else content
-    rows = rows.assign(own_query=texts("query_id"), own_result=own if named else "")
+    rows["own_result"] = own if named else ""
     order, words = _order(frame, known, rows)
     rows["place"] = order.groupby([rows["system"], rows["query"]]).rank(method="first").astype(int)
     one_each = not rows.duplicated(["system", "query"]).any() and (
@@ -203,9 +207,8 @@ def _table_of(source: Source, columns: dict[str, str]) -> ResultsTable:
         "order": f"one {source.files or 'answer'} a query and system" if one_each else words,
         "shown": "the answers" if wide else listed([str(known[role]) for role in seen]),
     }
-    empty = (rows["text"] == "") & (rows["title"] == "") & (rows["image"] == "")
     return ResultsTable(
-        rows[~empty].reset_index(drop=True), taken | dict(source.taken), one_each, source.files,
+        rows.reset_index(drop=True), taken | dict(source.taken), one_each, source.files,
         tuple(str(each) for each in wide), unused,
     )  # fmt: skip
 
@@ -261,9 +264,12 @@ def _sources(value: Any) -> str:
 def _check(rows: pd.DataFrame, files: int) -> None:
     if rows.empty:
         raise RelstudyError(f"no result to show: every row is empty; {NEEDED}")
-    nameless = np.flatnonzero((rows["query"] == "").to_numpy())
-    if len(nameless):
-        raise RelstudyError(f"row {nameless[0] + 2}: a result without a query; fill in its query, or leave the row out")
+    for what in ("query", "system"):
+        nameless = np.flatnonzero((rows[what] == "").to_numpy())
+        if len(nameless):
+            raise RelstudyError(
+                f"row {nameless[0] + 2}: a result without a {what}; fill in its {what}, or leave the row out"
+            )
     figures = pd.to_numeric(rows["text"], errors="coerce").notna() & (rows["title"] + rows["image"] == "")
     sums = np.flatnonzero((rows["query"].map(is_total) & figures).to_numpy())
     if len(sums):

@@ -229,8 +229,8 @@ TITLE = "How well do results match?"
 
 
 DECIDES = """\
-# What decides between systems, stated before ratings come in: among the results of one query, how often a good match is
-# above a poor one. Any other index or measure may be named (pearson, average_precision, nDCG@10).
+# What decides between systems, stated before ratings come in: same_query (among the results of one query, how often a
+# good match is above a poor one), pearson, average_precision, or a measure such as nDCG@10.
 # matters: the smallest difference that matters to you; 0.05 is 5 in 100.
 [analysis]
 primary = "{primary}"
@@ -272,7 +272,6 @@ def starter_toml(
     *,
     title: str = TITLE,
     answers: bool = False,
-    looks: bool = True,
     primary: str = "same_query",
 ) -> str:
     """The text of a new study.toml; the study's id is made from the folder's name.
@@ -283,8 +282,7 @@ def starter_toml(
     blocks : what is asked, as TOML; "": by the paradigms
     title : what raters read first
     answers : whether the results are answers to questions
-    looks : whether looks at the comparison while people rate are counted
-    primary : the index that decides
+    primary : the index that decides; "": none, and looks at the comparison are not counted
     paradigms : how the collection's queries ask: image, text or both; the blocks of any other are commented out
 
     Examples
@@ -296,7 +294,7 @@ def starter_toml(
     if blocks:
         return _TOML.format(
             id=cleaned or "study", blocks=blocks, title=title,
-            question=question(() if looks else ["looks"], primary),
+            question=question((), primary) if primary else "",
             texts=ABOUT_ANSWERS if answers else _TEXTS,
         )  # fmt: skip
     text_blocks = _TEXT_BLOCKS.format(name="words-" if "image" in paradigms else "")
