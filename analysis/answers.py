@@ -133,8 +133,8 @@ def compare_answers(
         ahead = {name: tuple(np.array(names)[ranks.better[:, k]]) for k, name in enumerate(names)}
     # by questions that both answered: a model that answered only easy ones has a high mean
     each = np.nan_to_num(mean)
-    above = np.bincount(first, each, len(names)) - np.bincount(second, each, len(names))
-    order = sorted(range(len(names)), key=lambda k: (names[k] not in best, -round(above[k], 12)))
+    above = np.round(np.bincount(first, each, len(names)) - np.bincount(second, each, len(names)), 12)
+    order = sorted(range(len(names)), key=lambda k: (names[k] not in best, -above[k]))
     names, values = tuple(names[k] for k in order), values[:, order]
     behind = [
         Estimate.missing(""),

@@ -6,6 +6,7 @@ Every choice is one that a command takes; the study is made anew after each step
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
@@ -58,15 +59,15 @@ OFFERED = {
 """Built-in systems that a page offers: whether each compares pictures, else words; and how, for people."""
 OF_PARADIGM = {"image": "colour", "text": "bm25"}
 """The system that needs nothing but the items, by how queries ask."""
-LONGEST = 300.0
+LONGEST = 120.0
 """Seconds that a command may take."""
 PLANNED = 20
 """Simulated studies of each size."""
 WAITED = 3.0
-"""Seconds that a request waits for another's command, or for the lock, before it is refused."""
-SIMULATED = "another study is being simulated here; try again in a minute"
-_RUNNING, _PLANNING = threading.BoundedSemaphore(2), threading.BoundedSemaphore(1)
-"""So that raters' pages always find threads of this process: commands at once, and simulations."""
+"""Seconds that a request waits for the lock before it is refused."""
+LOWER = 19
+"""By how much a command is nicer than this process, which raters wait for."""
+_PLANNING = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -242,10 +243,13 @@ def make_draft(draft: Draft, host: Path, take: Callable[[Path], None] | None = N
         study = Path(place) / draft.name
         uploads = Path(place) / UPLOADS
         uploads.mkdir()
-        if take is None:
-            shutil.copytree(target / UPLOADS, uploads, dirs_exist_ok=True)
-        else:
-            take(uploads)
+        try:
+            if take is None:
+                shutil.copytree(target / UPLOADS, uploads, dirs_exist_ok=True)
+            else:
+                take(uploads)
+        except (FileNotFoundError, shutil.Error):
+            raise RelstudyError(f"{draft.name} was thrown away in the meantime") from None
         try:
             made = (_of_items if draft.kind.of_items else _of_results)(draft, uploads, study)
             file = study / "study.toml"
@@ -427,17 +431,21 @@ def _may_be_searches(path: Path) -> bool:
     return bool(re.search(r"search|quer(y|ies)|topic|prompt|question", path.stem, re.I))
 
 
-def refuse_second_simulation() -> None:
-    """Refuse while a study is simulated in this process: before anything is made for another.
+@contextmanager
+def one_simulation() -> Iterator[None]:
+    """A stretch in which this process simulates for nobody else.
 
     Raises
     ------
     RelstudyError
-        if one is
+        if it does
     """
     if not _PLANNING.acquire(blocking=False):
-        raise RelstudyError(SIMULATED)
-    _PLANNING.release()
+        raise RelstudyError("another study is being simulated here; try again in a minute")
+    try:
+        yield
+    finally:
+        _PLANNING.release()
 
 
 def queries_there(collection: Collection) -> int:
@@ -447,12 +455,7 @@ def queries_there(collection: Collection) -> int:
 
 def differences_found(folder: Path) -> tuple[str, ...]:
     """What a study of a draft's size finds, in sentences of `relstudy plan`."""
-    if not _PLANNING.acquire(blocking=False):
-        raise RelstudyError(SIMULATED)
-    try:
-        plan = _run(["plan", str(folder), "--studies", str(PLANNED), "--json"])
-    finally:
-        _PLANNING.release()
+    plan = _run(["plan", str(folder), "--studies", str(PLANNED), "--json"])
     collection = Collection.load(folder)
     there = queries_there(collection)
     few = (
@@ -466,15 +469,18 @@ def differences_found(folder: Path) -> tuple[str, ...]:
 def _run(words: list[str]) -> dict[str, Any]:
     """What a command prints as JSON, run in a process of its own."""
     command = [sys.executable, "-m", "relstudy", *words]
-    if not _RUNNING.acquire(timeout=WAITED):
-        raise RelstudyError("other studies are being set up here; try again in a minute")
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=LONGEST, stdin=subprocess.DEVNULL)
-    except subprocess.TimeoutExpired:
-        raise RelstudyError(f"{words[0]} took longer than {LONGEST:.0f} seconds; take fewer items") from None
-    finally:
-        _RUNNING.release()
-    if done.returncode:
-        raise RelstudyError(done.stderr.strip().splitlines()[-1].removeprefix("relstudy: "))
-    found: dict[str, Any] = json.loads(done.stdout)
+    with subprocess.Popen(
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        if hasattr(os, "setpriority"):
+            os.setpriority(os.PRIO_PROCESS, process.pid, LOWER)
+        try:
+            printed, errors = process.communicate(timeout=LONGEST)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise RelstudyError(f"{words[0]} took longer than {LONGEST:.0f} seconds; take fewer items") from None
+    if process.returncode:
+        said = errors.strip().splitlines() or [f"{words[0]} was ended"]
+        raise RelstudyError(said[-1].removeprefix("relstudy: "))
+    found: dict[str, Any] = json.loads(printed)
     return found

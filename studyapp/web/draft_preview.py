@@ -38,20 +38,40 @@ _kept: OrderedDict[Path, Kept] = OrderedDict()
 _turn = threading.Lock()
 
 
+def is_ready(folder: Path) -> bool:
+    """True if the pages of a draft, as it is now, need not be prepared first."""
+    kept = _kept.get(folder)
+    try:
+        return kept is not None and kept.made == _made(folder)
+    except FileNotFoundError:
+        return False
+
+
 def preview_of(folder: Path) -> Flask:
-    """The app that shows the pages of a draft as it is now."""
-    made = (folder / DRAFT).stat().st_mtime_ns
+    """The app that shows the pages of a draft as it is now.
+
+    Raises
+    ------
+    RelstudyError, OSError
+        where the draft is just being made anew
+    """
+    made = _made(folder)
     with _turn:
-        kept = _kept.pop(folder, None)
-        if kept is not None and kept.made != made:
-            kept.close()
-            kept = None
-        if kept is None:
-            place = tempfile.TemporaryDirectory(prefix="relstudy-")
-            store = Store(Path(place.name) / "preview.db")
-            prepare(folder, store)
-            kept = Kept(made, create_app(folder, store=store, secure=False, only_preview=True), store, place)
+        kept = _kept.get(folder)
+    if kept is None or kept.made != made:
+        place = tempfile.TemporaryDirectory(prefix="relstudy-")
+        store = Store(Path(place.name) / "preview.db")
+        prepare(folder, store)
+        kept = Kept(made, create_app(folder, store=store, secure=False, only_preview=True), store, place)
+    with _turn:
+        before = _kept.pop(folder, kept)
         _kept[folder] = kept
+        if before is not kept:
+            before.close()
         while len(_kept) > MOST:
             _kept.popitem(last=False)[1].close()
         return kept.app
+
+
+def _made(folder: Path) -> int:
+    return (folder / DRAFT).stat().st_mtime_ns

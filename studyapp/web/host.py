@@ -35,6 +35,7 @@ TITLE = "Studies"
 HOME = "Several studies are held at this address. Please use the whole link that you were given."
 NO_KEY = "Please open the whole link that `relstudy start` printed."
 TOO_LARGE = f"Up to {UPLOAD >> 20} MB can be uploaded at once; `relstudy ask` takes files of any size."
+BUSY = "Other studies are being set up here. Please go back and try again in a minute."
 AWAY = "This study cannot be reached at the moment. Please try again in a few minutes."
 
 
@@ -156,6 +157,10 @@ def _front_app(studies: HostedStudies) -> Flask:
     @app.errorhandler(413)
     def not_taken(error: HTTPException) -> ResponseReturnValue:
         return message(TOO_LARGE if error.code == 413 else texts("error.other"), error.code or 400)
+
+    @app.errorhandler(503)
+    def busy(_error: Exception) -> ResponseReturnValue:
+        return message(BUSY, 503, **{"Retry-After": str(int(TRY_AGAIN)), **_asks_again()})
 
     if studies.set_up is not None:
         add_pages(app, studies.set_up, secure=studies.secure)

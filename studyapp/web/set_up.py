@@ -6,6 +6,7 @@ do is done by commands, which they name; a study that nobody has opened yet is n
 
 from __future__ import annotations
 
+import base64
 import hmac
 import io
 import re
@@ -13,6 +14,7 @@ import secrets
 import shutil
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,6 +24,7 @@ from flask.sessions import SecureCookieSessionInterface
 from flask.typing import ResponseReturnValue
 from itsdangerous import BadSignature
 from werkzeug.datastructures import FileStorage, MultiDict
+from werkzeug.exceptions import ServiceUnavailable
 from werkzeug.http import parse_cookie
 
 from relstudy.common.charts.pictures import pixels_of, read_picture
@@ -41,20 +44,20 @@ from relstudy.studyapp.web.draft import (
     SCORES,
     TEMPLATES,
     UPLOADS,
-    WAITED,
     Draft,
     Made,
     alone,
     differences_found,
     discard,
     make_draft,
+    one_simulation,
     open_draft,
-    refuse_second_simulation,
 )
-from relstudy.studyapp.web.draft_preview import preview_of
+from relstudy.studyapp.web.draft_preview import is_ready, preview_of
 from relstudy.studyapp.web.guide import pairs_to_grade
 from relstudy.studyapp.web.hosted import NAME
 from relstudy.studyapp.web.mount import is_only_here
+from relstudy.studyapp.web.security import HEADERS
 from relstudy.studyapp.web.uploads import FILES, UPLOAD, taken_in
 
 COOKIE = "relstudy-set-up"
@@ -63,9 +66,15 @@ MOST_SEARCHES = 2_000
 """Searches that are taken from the form."""
 MOST_PIXELS = 50_000_000
 """Of a picture that is made small on the check page; a rater would be sent it as it is."""
-_DRAWING = threading.BoundedSemaphore(1)
+_PLACES = threading.BoundedSemaphore(2)
+"""Requests of these pages at once in this process, whose other threads are left to raters."""
+PLACE = "relstudy.set_up.place"
 SHOWN, MOST_SHOWN, LONGEST_SIDE = 3, 600, 160
 """Queries whose first result is shown before a study is opened, characters of each, and pixels of a picture."""
+WITH_PICTURES = {
+    "Content-Security-Policy": HEADERS["Content-Security-Policy"].replace("img-src 'self'", "img-src 'self' data:")
+}
+"""Headers of a page that holds small pictures itself, so that one request brings them all."""
 SECONDS = 60
 """Within which a link that was made for an account has to be opened."""
 blueprint = Blueprint("set_up", __name__, url_prefix="/start")
@@ -119,7 +128,7 @@ def _here(*, sends: bool = True) -> SetUp:
 
 def _page(
     step: str, draft: Draft | None, message: str = "", status: int = 200, *, given: Draft | None = None, **more: Any
-) -> ResponseReturnValue:
+) -> tuple[str, int]:
     template = current_app.jinja_env.get_template("set_up.html")
     if draft is not None and Draft.of(_here().folder / draft.name) is None:  # opened or thrown away in another tab
         if step != ITEMS:
@@ -136,6 +145,31 @@ def _page(
         **more,
     )  # fmt: skip
     return page, status
+
+
+@blueprint.before_request
+def take_place() -> None:
+    """Turn those away who come while others fill the places; what a ready preview shows is quick, as for a rater."""
+    draft = _draft(current_app.extensions[EXTENSION]) if request.endpoint == "set_up.as_a_rater" else None
+    if draft is not None and is_ready(current_app.extensions[EXTENSION].folder / draft.name):
+        return
+    if not _PLACES.acquire(blocking=False):
+        raise ServiceUnavailable
+    request.environ[PLACE] = _PLACES
+
+
+@blueprint.teardown_request
+def leave_place(_error: BaseException | None) -> None:
+    """Let the next one in."""
+    place = request.environ.pop(PLACE, None)
+    if place is not None:
+        place.release()
+
+
+@blueprint.errorhandler(RelstudyError)
+def refused(error: RelstudyError) -> ResponseReturnValue:
+    """The first step, with what is wrong, where no other page says it."""
+    return _page(ITEMS, _draft(_here()), str(error), 400)
 
 
 @blueprint.get("/<key>")
@@ -184,9 +218,9 @@ def make() -> ResponseReturnValue:
         make_draft(draft, here.folder, (lambda place: taken_in(files, place)) if files else None)
     except RelstudyError as error:
         return _page(ITEMS, before, str(error), 400, given=replace(draft, name=named))
+    session["made"] = name
     if before is not None and before.name != name:
         discard(before, here.folder)
-    session["made"] = name
     return redirect("/start/systems")
 
 
@@ -208,16 +242,16 @@ def save(step: str) -> ResponseReturnValue:
     simulates = form.get("then") == "simulate" and before.kind.of_items
     try:
         draft = FILLED[step](before, form)
-        if simulates:
-            refuse_second_simulation()
-        if files:
-            make_draft(draft, here.folder, lambda place: _with_more(draft, here.folder, files, place))
-        else:
-            make_draft(draft, here.folder)
+        with one_simulation() if simulates else nullcontext():
+            make_draft(
+                draft,
+                here.folder,
+                (lambda place: _with_more(draft, here.folder, files, place)) if files else None,
+            )
+            if simulates:
+                return _page(step, draft, found=differences_found(here.folder / draft.name))
         if form.get("then") == "stay":
             return redirect(f"/start/{step}")
-        if simulates:
-            return _page(step, draft, found=differences_found(here.folder / draft.name))
     except RelstudyError as error:
         return _page(step, before, str(error), 400, given=draft)
     return redirect(f"/start/{STEPS[STEPS.index(step) + 1]}")
@@ -303,17 +337,18 @@ def check(message: str = "", status: int = 200) -> ResponseReturnValue:
     items = read_table(folder / "collection.csv", "item_id").frame.set_index("item_id").to_dict("index")
     pairs = read_table(folder / "pairs.csv", "query_id", "result_id").frame.drop_duplicates("query_id")
     shown = [
-        [_shown(items, row[name]) for name in ("query_id", "result_id", OTHER) if row.get(name)]
+        [_shown(folder, items, row[name]) for name in ("query_id", "result_id", OTHER) if row.get(name)]
         for row in pairs.head(SHOWN).to_dict("records")
     ]
     wrong = [finding for finding in check_study(folder) if finding.state == "wrong"]
     to_grade = pairs_to_grade(folder) if draft.kind.of_items else []
-    named = [[_shown(items, each) for each in pair] for pair in to_grade]
+    named = [[_shown(folder, items, each) for each in pair] for pair in to_grade]
     given = {each[:2]: each[2] for each in draft.examples}
     guide = [(*pair, words, given.get(pair)) for pair, words in zip(to_grade, named, strict=True)]
     scale = scale_named(draft.scale)
     grades = scale.values if scale else ()
-    return _page("check", draft, message, status, shown=shown, wrong=wrong, guide=guide, grades=grades)
+    page, code = _page("check", draft, message, status, shown=shown, wrong=wrong, guide=guide, grades=grades)
+    return page, code, WITH_PICTURES
 
 
 @blueprint.post("/guide")
@@ -334,37 +369,26 @@ def guide() -> ResponseReturnValue:
     return redirect("/start/check#guide")
 
 
-def _shown(items: Mapping[Any, Mapping[Any, Any]], name: str) -> tuple[str, str]:
-    """An item in words, and the address of its picture ("" without one)."""
+def _shown(folder: Path, items: Mapping[Any, Mapping[Any, Any]], name: str) -> tuple[str, str]:
+    """An item in words, and its picture as an address that holds it ("" without one)."""
     item = items.get(name)
     if item is None:
         return "(a list: the first results of one system)", ""
-    picture = f"/start/picture/{name}" if item["path"] and item["kind"] == "image" else ""
+    picture = _small(folder / str(item["path"])) if item["path"] and item["kind"] == "image" else ""
     text = ": ".join(str(item[part]) for part in ("title", "text") if item[part]) or str(item["path"])
     return (text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN].rsplit(' ', 1)[0]} ..."), picture
 
 
-@blueprint.get("/picture/<item>")
-def picture(item: str) -> ResponseReturnValue:
-    """A small picture of an item of the draft."""
-    folder = _here().folder / _drafted(_here()).name
-    items = read_table(folder / "collection.csv", "item_id", "path").frame
-    paths = [str(path) for path in items.loc[items["item_id"] == item, "path"] if path]
-    if not paths:
-        abort(404)
+def _small(file: Path) -> str:
+    """A small picture as an address that holds it; "" of one that is huge, or only begins like a picture."""
     shown = io.BytesIO()
     try:
-        if pixels_of(folder / paths[0]) > MOST_PIXELS:
-            abort(404)
-        if not _DRAWING.acquire(timeout=WAITED):
-            abort(503)
-        try:
-            read_picture(folder / paths[0], LONGEST_SIDE).save(shown, "JPEG", quality=80)
-        finally:
-            _DRAWING.release()
-    except RelstudyError:  # it only begins like a picture; a rater would see its name
-        abort(404)
-    return Response(shown.getvalue(), mimetype="image/jpeg")
+        if pixels_of(file) > MOST_PIXELS:
+            return ""
+        read_picture(file, LONGEST_SIDE).save(shown, "JPEG", quality=80)
+    except RelstudyError:  # a rater would see its name
+        return ""
+    return f"data:image/jpeg;base64,{base64.b64encode(shown.getvalue()).decode()}"
 
 
 @blueprint.route("/rater/", defaults={"rest": ""})
@@ -372,7 +396,10 @@ def picture(item: str) -> ResponseReturnValue:
 def as_a_rater(rest: str) -> ResponseReturnValue:
     """Every page of the draft as a rater would meet it; nothing is stored."""
     here = _here(sends=False)
-    app = preview_of(here.folder / _drafted(here).name)
+    try:
+        app = preview_of(here.folder / _drafted(here).name)
+    except (RelstudyError, OSError):  # it is just being made anew
+        raise ServiceUnavailable from None
     below = {**request.environ, "SCRIPT_NAME": f"{request.script_root}/start/rater", "PATH_INFO": f"/{rest}"}
     below.pop("werkzeug.request", None)
     return Response.from_app(app, below, buffered=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
 import stat
 import zipfile
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from PIL import Image
 from werkzeug.security import generate_password_hash
 from werkzeug.test import Client, TestResponse
 
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.config.accounts import choose_password, invite_account
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.web import draft, set_up, uploads
@@ -28,6 +30,7 @@ from tests.commands import relstudy, succeeds
 from tests.studyapp.browse import Page
 
 PASSWORD = "a long enough password"
+SMALL = 'src="data:image/jpeg;base64,'
 TABLE = "question,model,answer\n" + "".join(f"What is {q}?,{m},Answer {m}{q}.\n" for q in range(4) for m in "xy")
 
 
@@ -213,12 +216,12 @@ def test_pictures_of_ones_own_become_a_study_for_which_systems_propose_pairs(hos
     page = visitor.get("/start/check")
     assert "relstudy sample holiday --systems colour --queries 4 --results 3 --base 2 --raters 2" in page.text
     assert not (host[2] / "holiday" / "study.db").exists()
-    shown = re.findall(r'src="(/start/picture/[^"]+)"', visitor.html)
-    assert shown and visitor.client.get(shown[0]).mimetype == "image/jpeg"
-    assert visitor.client.get("/start/picture/none").status_code == 404
-    shown_item = next((host[2] / "holiday" / "pictures").glob(f"{shown[0].rpartition('/')[2]}.*"))
-    shown_item.write_bytes(b"\x89PNG\r\n\x1a\nand no more")
-    assert visitor.client.get(shown[0]).status_code == 404
+    shown = visitor.html.count(SMALL)
+    assert shown > 6 and "img-src 'self' data:" in visitor.client.get("/start/check").headers["Content-Security-Policy"]
+    items = pd.read_csv(host[2] / "holiday" / "collection.csv").set_index("item_id")
+    (host[2] / "holiday" / items.loc[pairs["query_id"][0], "path"]).write_bytes(b"\x89PNG\r\n\x1a\nand no more")
+    visitor.get("/start/check")
+    assert visitor.status == 200 and 0 < visitor.html.count(SMALL) < shown, "it only begins like a picture"
     visitor.open()
     assert visitor.status == 200
 
@@ -692,21 +695,50 @@ def test_a_damaged_zip_and_a_foreign_key_are_no_error_of_the_server(host, visito
     assert stranger.status == 403
 
 
-def test_few_commands_run_at_once(visitor, monkeypatch):
+def test_raters_keep_threads_when_many_studies_are_set_up(host, visitor, monkeypatch):
     visitor.upload(
         ("trip.zip", zipped({f"{k}.png": picture(10 * k) for k in range(12)})), name="trip", template="items"
     )
-    monkeypatch.setattr(draft, "WAITED", 0.01)
-    held = [draft._RUNNING.acquire(blocking=False) for _ in range(2)]
-    try:
-        page = visitor.fill("question", scale="1-5", queries="4", results="3", base="2")
-        assert visitor.status == 400 and "other studies are being set up here" in page.text
-    finally:
-        for _ in held:
-            draft._RUNNING.release()
-    with draft._PLANNING:
+    with set_up._PLACES, set_up._PLACES:
+        answer = visitor.client.get("/start/check")
+        assert (
+            answer.status_code == 503 and answer.headers["Refresh"] and "Other studies are being set up" in answer.text
+        )
+        assert visitor.client.get("/start/rater/preview/").status_code == 503
+    page = visitor.get("/start/rater/preview/")
+    assert visitor.status == 200 and page.text
+    with set_up._PLACES, set_up._PLACES:
+        assert visitor.client.get("/start/rater/preview/").status_code == 200, (
+            "which is ready, and as quick as for a rater"
+        )
+    with draft.one_simulation():
+        before = (host[2] / "trip" / "draft.json").read_bytes()
         page = visitor.fill("question", scale="1-5", queries="4", results="3", base="2", then="simulate")
         assert visitor.status == 400 and "another study is being simulated here" in page.text
+        assert (host[2] / "trip" / "draft.json").read_bytes() == before
+    visitor.get("/start/check")
+    assert visitor.status == 200
+
+
+def test_what_comes_in_between_is_said(host, visitor, monkeypatch):
+    """A command that is killed, a lock that another holds, and a draft that is thrown away while it is made anew."""
+    monkeypatch.setattr(draft, "WAITED", 0.05)
+    visitor.upload(
+        ("trip.zip", zipped({f"{k}.png": picture(10 * k) for k in range(12)})), name="trip", template="items"
+    )
+    csrf = visitor.get("/start/check").forms[0].fields["csrf"]
+    with draft.alone(host[2]):
+        page = visitor.post("/start/again", csrf=csrf)
+        assert visitor.status == 400 and "another study is just being saved here" in page.text
+    monkeypatch.setattr(draft.sys, "executable", "/bin/false")
+    page = visitor.fill("question", scale="1-5", queries="4", results="3", base="2")
+    assert visitor.status == 400 and "sample was ended" in page.text
+    monkeypatch.undo()
+    trip = draft.Draft.of(host[2] / "trip")
+    assert trip is not None
+    shutil.rmtree(host[2] / "trip" / "uploads")
+    with pytest.raises(RelstudyError, match="thrown away in the meantime"):
+        draft.make_draft(trip, host[2])
 
 
 def test_a_lock_that_another_holds_is_waited_for_and_then_said(host, visitor, monkeypatch):
@@ -734,7 +766,7 @@ def test_a_picture_of_too_many_pixels_is_not_decoded(visitor, monkeypatch):
     entries = {f"{model}/{k}.png": picture(50 + k) for model in "ab" for k in range(3)}
     visitor.upload(("made.zip", zipped(entries)), template="made-pictures")
     visitor.get("/start/check")
-    shown = re.findall(r'src="(/start/picture/[^"]+)"', visitor.html)
-    assert visitor.client.get(shown[0]).status_code == 200
+    assert SMALL in visitor.html
     monkeypatch.setattr(set_up, "MOST_PIXELS", 10)
-    assert visitor.client.get(shown[0]).status_code == 404
+    visitor.get("/start/check")
+    assert visitor.status == 200 and SMALL not in visitor.html
