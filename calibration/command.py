@@ -20,7 +20,7 @@ from relstudy.common.runtime.wording import count_of, listed, number, percent, q
 from relstudy.common.tables.formats.overwriting import with_overwrite
 from relstudy.common.tables.formats.study_archive import is_zip_name, packing
 from relstudy.common.tables.meaning.reading_options import OF_ANY_TABLE, ReadingOptions
-from relstudy.common.tables.meaning.study_folder import table_in
+from relstudy.common.tables.meaning.study_folder import answers_file, table_in
 
 if TYPE_CHECKING:
     from relstudy.calibration.method_comparison import Beside
@@ -229,8 +229,10 @@ def calibrate(
             say(f"wrote {listed([str(out / name) for name in result.files()])}")
         mappings = "mappings" if packed else out / "mappings"
         judged = quoted(out if packed else out / "judgments.csv")
+        study = folder or out
         given = f"SCORES --judgments {judged} --out {quoted(mappings)}" if folder is None else quoted(folder)
-        click.echo(f"Next: relstudy fit {given}")
+        of_answers = not packed and answers_file(study) is not None
+        click.echo(f"Next: relstudy score {quoted(study)}" if of_answers else f"Next: relstudy fit {given}")
 
 
 def _print_beside(rows: list[Beside], told: list[str]) -> None:

@@ -12,7 +12,7 @@ import click
 from relstudy.analysis.commands.requirements import end_by, hold_against, read_required, require_option
 from relstudy.analysis.commands.scoring_options import as_arguments, file_arguments, scoring_arguments, scoring_options
 from relstudy.analysis.scoring.options import SCORED, TestOptions
-from relstudy.common.options.command_options import GroupedCommand, option_under, options_of
+from relstudy.common.options.command_options import GroupedCommand, option_under, options_of, refuse_all_but
 from relstudy.common.options.declaration import CommandOptions, fields_given, option
 from relstudy.common.runtime.by_name import load
 from relstudy.common.runtime.console import print_json, progress, say
@@ -130,6 +130,7 @@ def report(
 
     answers, compared = answers_file(folder), is_side_by_side(folder)
     if answers is not None or compared:
+        refuse_all_but("folder", "out", "judgments", "as_json", beside="a study of answers or preferences")
         target = folder / "report" / "index.html" if out is None else out
         if compared:
             page = side_by_side_page(folder, table_in(folder, "ratings.csv", f"relstudy export {quoted(folder)}"))

@@ -14,7 +14,7 @@ from relstudy.analysis.commands.score_output import print_next, print_run
 from relstudy.analysis.commands.scoring_options import as_arguments, file_arguments, scoring_arguments, scoring_options
 from relstudy.analysis.scoring.options import SCORED, ScoringOptions, TestOptions
 from relstudy.common.cluster import with_cluster
-from relstudy.common.options.command_options import GroupedCommand, option_under, options_of, taking
+from relstudy.common.options.command_options import GroupedCommand, option_under, options_of, refuse_all_but, taking
 from relstudy.common.options.declaration import CommandOptions, fields_given, option
 from relstudy.common.runtime.console import print_json
 from relstudy.common.runtime.errors import RelstudyError
@@ -156,6 +156,8 @@ def score(
     files = {"judgments": judgments, "against": against}
     files |= {name: choices[name] for name in ("ratings", "mappings", "judge", "queries")}
     systems = ["DIR"] if folder is not None else [_without_path(path) for path in scores]
+    if folder is not None and (is_side_by_side(folder) or answers_file(folder) is not None):
+        refuse_all_but("scores", "judgments", "as_json", beside="a study of answers or preferences")
     if folder is not None and is_side_by_side(folder):
         score_side_by_side(folder, as_json)
         return

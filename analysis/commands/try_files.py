@@ -68,7 +68,7 @@ def try_files(files: tuple[str, ...], options: TryOptions) -> None:
     for note in steps.notes:
         click.echo(f"{note}.")
     if not steps.commands:
-        raise RelstudyError("so there is nothing to do; name the scores of a system or a run as well")
+        raise RelstudyError("nothing to do; name the scores of a system or a run as well")
     start = os.path.relpath(Path.cwd(), out.resolve())
     opening = (
         f'#!/bin/sh\n# What `relstudy try` did, to be done again.\nset -e\ncd "$(dirname "$0")"/{shlex.quote(start)}\n'

@@ -209,5 +209,5 @@ def verdict_of(result: ScoreResult, facts: StudyFacts | None = None) -> Verdict:
 
 def _after(before: str, said: str) -> str:
     """A sentence after what it is put after, with its own beginning in small letters behind a colon."""
-    inner = before.endswith(": ") and said.startswith(("This ", "The ", "Use "))
+    inner = before.endswith(": ") and said.startswith(("This ", "The ", "Use ", "How "))
     return before + (decapitalised(said) if inner else said)

@@ -162,8 +162,12 @@ def _table_of(source: Source, columns: dict[str, str]) -> ResultsTable:
         frame = frame.melt(list(kept), wide, "\0system", "\0answer")
         known |= {"system": "\0system", "answer": "\0answer"}
     if not {"answer", "text", "title", "image"} & known.keys():
-        documents = ", or give a table of its documents, too" if "result" in known else ""
-        raise MissingRoleError(name, "text", "what raters are to see", frame, documents)
+        otherwise = (
+            ", or give a table of its documents, too"
+            if "result" in known
+            else f"; {option('columns', 'answer=A,answer=B')} names two that hold a model's answers each"
+        )
+        raise MissingRoleError(name, "text", "what raters are to see", frame, otherwise)
 
     def texts(role: str) -> pd.Series:
         if role not in known:
@@ -248,7 +252,10 @@ def _column(name: object) -> str:
 def _text(value: Any) -> str:
     if isinstance(value, list | tuple | np.ndarray):
         return "\n\n".join(_text(each) for each in value)
-    return "" if value is None or (isinstance(value, float) and np.isnan(value)) or value is pd.NA else str(value)
+    if value is None or value is pd.NA or (isinstance(value, float) and np.isnan(value)):
+        return ""
+    is_whole = isinstance(value, float) and value.is_integer()  # as it was, beside a cell that is empty
+    return f"{value:.0f}" if is_whole else str(value)
 
 
 def _sources(value: Any) -> str:

@@ -49,6 +49,7 @@ from relstudy.studyapp.sampling.options import JudgeRoundOptions
 
 WORK = "work"
 """The folder in which ratings and judgments lie while the answer is computed."""
+UNRATED = "No answer yet: nobody has rated anything."
 LOWER = 19
 """By how much a process that computes is nicer than those that raters wait for."""
 
@@ -77,14 +78,16 @@ def compute_answer(folder: Path) -> KeptAnswer:
         ratings = _exported(study, store, work / "ratings.csv")
         write_json({"state": state}, work / EXPORTED)
         at = datetime.now(UTC).isoformat(timespec="seconds")
-        found = KeptAnswer(at=at, ratings=ratings, headline="", closed=state == "closed")
+        found = KeptAnswer(at=at, ratings=ratings, headline=UNRATED, closed=state == "closed")
         plan: LookPlan | None = None
         page: Page | None = None
         whole: Callable[[], Page] | None = None
         try:
-            found, page, plan, whole = _answer(folder, work, found)
+            if ratings:
+                found, page, plan, whole = _answer(folder, work, found)
         except RelstudyError as error:
-            found, page = replace(found, headline=f"No answer yet: {error}"), None
+            said = str(error).replace(f"{work}{os.sep}", "").replace(f"{folder}{os.sep}", "")
+            found, page = replace(found, headline=f"No answer yet: {said}"), None
         if page is None or found.hidden:
             page_of(folder).unlink(missing_ok=True)
         else:

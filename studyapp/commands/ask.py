@@ -95,7 +95,7 @@ def ask(results: tuple[Path, ...], options: AskOptions, server: ServerOptions) -
     Study.load(folder)
     click.echo(f"{folder}: {asked.sentence()}")
     if options.serve is False:
-        say(f"Next: relstudy {'serve' if asked.added is None else 'change'} {quoted(folder)}")
+        say(f"Next: relstudy {'serve' if asked.added is None else 'admin change'} {quoted(folder)}")
         return
     run(folder, server)
 

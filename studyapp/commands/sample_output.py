@@ -121,7 +121,7 @@ def print_estimates(estimates: dict[str, Any]) -> None:
     from relstudy.analysis.indices.registry import index_of, limited_figures
 
     for paradigm, estimate in estimates.items():
-        of = f"By {paradigm}" if len(estimates) > 1 else "These pairs"
+        of = f"The pairs by {paradigm}" if len(estimates) > 1 else "These pairs"
         speaks = (
             f"all {estimate['candidates']:.0f} results of a query"
             if estimate["depth"] is None
@@ -137,7 +137,7 @@ def print_estimates(estimates: dict[str, Any]) -> None:
             )
             continue
         click.echo(
-            f"{of} has too few pairs to estimate {listed(limited_figures())} over {speaks} (effective sample size "
+            f"{of} are too few to estimate {listed(limited_figures())} over {speaks} (effective sample size "
             f"{estimate['reach']:.1f}, minimum {estimate['least_reach']:g}). "
             + (
                 "Later steps leave out their intervals; correlations and precision are not concerned."

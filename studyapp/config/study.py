@@ -16,6 +16,7 @@ from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import decoded
 from relstudy.common.runtime.wording import quoted
 from relstudy.common.tables.meaning.scales import Scale
+from relstudy.common.tables.meaning.study_folder import answers_file, is_side_by_side
 from relstudy.studyapp.config.groups import Group, read_groups
 from relstudy.studyapp.config.language import Language, language_of
 from relstudy.studyapp.config.outcomes import OUTCOMES
@@ -264,6 +265,8 @@ def _read(check: TomlChecker, data: dict[str, Any], folder: Path) -> Study:
     practice = read_known(check, check.tables(data, "practice"), "practice", blocks)
     language = check.text(head, at, "language", "en", LANGUAGE)
     check_looks(check, check.table(data, (), "looks"))
+    if "looks" in data and (answers_file(folder) is not None or is_side_by_side(folder)):
+        check.fault(("looks",), None, "answers and preferences are compared without looks; take this section out")
     study = Study(
         folder=folder,
         id=check.text(head, at, "id", None, ID),

@@ -200,7 +200,8 @@ def _base_members(pairs: pd.DataFrame, paradigm: str, options: SampleOptions, rn
     if options.base > len(pairs):
         raise RelstudyError(
             f"the base block of {options.base} pairs is larger than the whole sample of {len(pairs)} pairs by "
-            f"{paradigm}; draw more queries or results, or a smaller base block"
+            f"{paradigm}; draw more queries or results, or take a smaller base block: "
+            + option("base", str(max(len(pairs) // 3, 1)))
         )
     if options.one_from_each:
         key = pd.factorize(pd.MultiIndex.from_frame(pairs[["query", PAGE]]))[0]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from relstudy.common.options.declaration import Declared, declared_in, fields_given, one_of
 from relstudy.common.options.limits import Limits, members, without_none
@@ -208,3 +209,23 @@ class GroupedCommand(click.Command):
 def option_under(heading: str, *names: str, **settings: Any) -> Callable[[Command], Command]:
     """`click.option`, under a heading of the help."""
     return click.option(*names, cls=HeadedOption, heading=heading, **settings)
+
+
+def refuse_all_but(*names: str, beside: str) -> None:
+    """Refuse what was stated on the command line of the command at work, beside what cannot be done with it.
+
+    Parameters
+    ----------
+    names : parameters that may be stated
+    beside : what the others do not go with, in words
+
+    Raises
+    ------
+    UsageError
+        naming the option
+    """
+    context = click.get_current_context()
+    for each in context.command.params:
+        stated = context.get_parameter_source(each.name or "") is ParameterSource.COMMANDLINE
+        if stated and each.name not in names:
+            raise click.UsageError(f"{each.opts[0]} does not go with {beside}")

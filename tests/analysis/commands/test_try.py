@@ -151,7 +151,7 @@ def test_on_a_terminal_it_asks_what_it_cannot_tell_and_no_more(here: Path, monke
             ("ratings.csv", "labels.csv", "scores.csv"),
             "labels.csv look like people's ratings or judgments. If only ratings.csv",
         ),
-        (("labels.csv",), "there is nothing to do"),
+        (("labels.csv",), "nothing to do; name the scores"),
         (("none.csv", "scores.csv"), "file not found"),
     ],
 )

@@ -14,6 +14,7 @@ from scipy import stats
 
 import relstudy as rs
 from relstudy.analysis.answers import compare_answers
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.collection.asked_study import make_study
 from relstudy.studyapp.collection.results_table import read_results
@@ -122,6 +123,12 @@ def test_columns_of_answers_are_named_where_numbers_and_remarks_stand_among_them
         "columns=", "--columns "
     )
     assert "There is one system, B: nothing is compared." in said
+    numbers = frame[["Question", "GPT-A"]].assign(B=range(6))
+    with pytest.raises(RelstudyError, match="answer=A,answer=B names two"):
+        read_results([numbers])
+    numbers.loc[5, "GPT-A"] = None
+    shown = read_results([numbers], {"GPT-A": "answer", "B": "answer"}).rows["text"]
+    assert sorted(set(shown)) == list("012345"), "whole numbers beside an empty cell, too"
     table = read_results([frame], {"GPT-A": "answer", "B": "answer"})
     assert table.systems == ["GPT-A", "B"] and table.rows["text"].iloc[0] == "0" and table.answers
 
@@ -132,6 +139,27 @@ def test_a_query_with_no_result_has_a_row_and_takes_no_id_or_rank_from_the_other
     table = read_results([pd.concat([turned, none])])
     assert table.rows["own_result"].str.startswith("doc-").all() and len(table.rows) == 12
     assert table.rows.sort_values(["query", "place"])["key"].tolist() == hits("bm25")["doc_id"].tolist()
+
+
+def test_a_study_of_answers_takes_no_option_and_no_setting_that_it_would_not_heed(tmp_path):
+    folder = made(tmp_path, answers())
+    drawn = pairs(folder)[["query_id", "result_id"]]
+    both = pd.concat([drawn.assign(rater_id=rater, rating=drawn.index % 3 + 2) for rater in ("ann", "bob")])
+    both.to_csv(folder / "ratings.csv", index=False)
+    done = succeeds("calibrate", folder, "--method", "none", "--scale", "1-5")
+    assert done.output.rstrip().endswith(f"Next: relstudy score {folder}")
+    for command, words in (
+        ("score", ("--require", "a > b")),
+        ("report", ("--require", "a > b")),
+        ("score", ("--by", "x")),
+    ):
+        refused = relstudy(command, folder, *words)
+        assert refused.exit_code == 2
+        assert f"{words[0]} does not go with a study of answers or preferences" in refused.output
+    settings = folder / "study.toml"
+    settings.write_text(settings.read_text() + "\n[looks]\nblind = true\n")
+    with pytest.raises(RelstudyError, match="answers and preferences are compared without looks"):
+        Study.load(folder)
 
 
 def test_documents_are_shown_as_they_are_and_answers_may_be_markdown(tmp_path):

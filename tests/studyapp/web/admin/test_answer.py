@@ -153,7 +153,11 @@ def test_where_a_judge_is_least_sure_the_next_pairs_tell_most(tmp_path):
 
 def test_before_there_are_ratings_it_says_so(folder):
     found = compute_answer(folder)
-    assert found.headline.startswith("No answer yet: ") and not (folder / "looks.csv").exists()
+    assert found.headline == "No answer yet: nobody has rated anything." and not (folder / "looks.csv").exists()
+    rated(folder, 1)
+    (folder / "scores" / "bad.csv").write_text("system,query_id\nbad,q\n")
+    said = compute_answer(folder).headline
+    assert said.startswith("No answer yet: ") and "bad.csv" in said and str(folder) not in said
 
 
 def test_a_blind_study_withholds_figures_until_it_can_stop(tmp_path):
