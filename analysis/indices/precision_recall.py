@@ -116,7 +116,7 @@ class OperatingPoints:
     Parameters
     ----------
     share : nominal share of the (weighted) collection, float [points]
-    retrieved : share truly retrieved, which ties make larger
+    retrieved : share truly retrieved, which ties make larger; precision, recall and their intervals are those at it
     threshold : score at the cut
     precision, recall : one Figure a point
     tied : bool [points], where more than `TIED` of what is retrieved has the score at the cut: figures and intervals
