@@ -168,7 +168,7 @@ def _known_of_first(
 ) -> dict[str, QueryValues] | None:
     """The shares of the first results of which the judged pairs speak, where measures are of these alone: that lie in
     the pool, or that are judged; None where the scores hold no others."""
-    if pairs.pool is None and (pairs.results_drawn or pairs.query_probability_given):
+    if pairs.pool is None and pairs.results_drawn:
         return None  # drawn from all results, which the judged ones stand for
     known = pairs.judged(scores) if pairs.pool is None else pairs.pooled(scores)
     if known[pairs.asked(scores)].all():

@@ -56,7 +56,7 @@ def headline(result: ScoreResult, ranked: Standings) -> str:
 
 def is_settled(result: ScoreResult, ranked: Standings) -> bool:
     """True where one system is ahead of all others, or those that may be the best do not differ by what matters."""
-    if not _compared(result, ranked) or result.options.reverses:
+    if not _compared(result, ranked) or result.options.reverses or _open_behind(result, ranked):
         return False
     return len(ranked.best) == 1 or (_above_the_best_set(result, ranked) is None and _same(result, ranked))
 
@@ -315,10 +315,9 @@ def _unseen_of_judged_pairs(result: ScoreResult, ranked: Standings) -> list[str]
 
 
 def _open_behind(result: ScoreResult, ranked: Standings) -> list[str]:
-    """The systems that may be better than the primary index says, which counts as poor what nobody judged: of whose
-    first results far more are such than of the first one's."""
-    index = result.primary.index
-    if not index.of_run or index.name.startswith(CONDENSED):
+    """The systems that may be better than the primary index says, a measure to which results that nobody judged add
+    nothing: of whose first results far more are such than of the first one's."""
+    if not result.primary.index.of_run:
         return []
     first = _open_share(result, ranked.names[0])
     return [name for name in ranked.names[1:] if _open_share(result, name) - first > MOST_OPEN]
@@ -348,9 +347,8 @@ def unseen(result: ScoreResult, ranked: Standings) -> str | None:
     if not behind or _first_results(result) in (contrary(result, ranked) or "").split():
         return None
     who = "it" if len(behind) == 1 else "they"
-    return (
-        f"{capital(_nobody_judged(result, behind))}, which count as poor: {who} may be better than {index.term} says."
-    )
+    how = "add nothing" if index.name.startswith(CONDENSED) else "count as poor"
+    return f"{capital(_nobody_judged(result, behind))}, which {how}: {who} may be better than {index.term} says."
 
 
 def near_the_bound(result: ScoreResult) -> str | None:

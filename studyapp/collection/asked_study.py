@@ -18,7 +18,7 @@ from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import file_names, together, write_text
 from relstudy.common.sampling.probability_draws import base_block
 from relstudy.common.tables.formats.table_files import read_table, write_table
-from relstudy.common.tables.meaning.pairs_table import COLUMNS, OTHER, read_pairs
+from relstudy.common.tables.meaning.pairs_table import COLUMNS, OTHER, read_pairs, round_column
 from relstudy.common.tables.meaning.study_folder import ANSWERS
 from relstudy.studyapp.collection.asked_couples import couples_of_answers, couples_of_lists
 from relstudy.studyapp.collection.kinds import shown_kind
@@ -350,6 +350,7 @@ def _extended(table: ResultsTable, folder: Path, beside: Path, side_by_side: boo
     fresh = found[[key[0] in drawn and key not in asked for key in keys]]
     first = len(pairs) + 1
     added = _couple_rows(fresh, share, first) if compared else _pair_rows(fresh, "unique", share, first)
+    everything = _in_rounds(pairs, added)
     with together():
         write_table(
             pd.concat([collection, pd.DataFrame(new, columns=[*collection])]) if new else collection,
@@ -361,9 +362,19 @@ def _extended(table: ResultsTable, folder: Path, beside: Path, side_by_side: boo
         _write_runs(both, folder, table.answers)
         kinds = [{"item_id": id, "key": key, "of": kind} for kind, named in known.items() for key, id in named.items()]
         write_table(pd.DataFrame(kinds), folder / KEYS)
-        write_table(pd.concat([pairs, added], ignore_index=True)[[*pairs]], folder / "pairs.csv")
+        write_table(everything, folder / "pairs.csv")
     _copy_pictures(new, folder, beside)
     return Asked(len(queries), len(results), len(pairs) + len(added), 0, len(drawn), len(added), compared)
+
+
+def _in_rounds(pairs: pd.DataFrame, added: pd.DataFrame) -> pd.DataFrame:
+    """All pairs, the added ones in a round of their own: of what is rated so far none stands for them."""
+    if added.empty:
+        return pairs
+    both = pd.concat([pairs, added.assign(round=pairs["round"].max() + 1)], ignore_index=True)[[*pairs]]
+    for number in range(1, both["round"].max() + 1):
+        both[round_column(number)] = both["inclusion_probability"].where(both["round"] == number, 0.0)
+    return both
 
 
 def _blocks(table: ResultsTable, pairs: pd.DataFrame, questions: Sequence[str], scale: str, raters: int | None) -> str:

@@ -133,6 +133,20 @@ def test_columns_of_answers_are_named_where_numbers_and_remarks_stand_among_them
     assert table.systems == ["GPT-A", "B"] and table.rows["text"].iloc[0] == "0" and table.answers
 
 
+@pytest.mark.slow
+def test_a_system_added_later_is_not_out_while_its_own_results_are_unrated(tmp_path):
+    both = pd.concat([hits("bm25", 24), hits("dense", 24, shift=3)])
+    folder = made(tmp_path, both)
+    given = pairs(folder).merge(pd.read_csv(folder / "answers.csv"), on=["query_id", "result_id"])
+    better = given["system"] == "bm25"
+    drawn = given[["query_id", "result_id"]].assign(rating=np.where(better, 5, 3) - (given.index * 7 % 11 > 6))
+    pd.concat([drawn.assign(rater_id=rater) for rater in ("ann", "bob")]).to_csv(folder / "ratings.csv", index=False)
+    made(tmp_path, pd.concat([both, hits("late", 24, shift=5)]))
+    succeeds("calibrate", folder, "--method", "none", "--scale", "1-5")
+    said = succeeds("score", folder).output
+    assert "You can stop" not in said and "67 % of late's first 10 results" in said
+
+
 def test_a_query_with_no_result_has_a_row_and_takes_no_id_or_rank_from_the_others():
     none = pd.DataFrame([{"query": "query 9", "engine": "bm25", "rank": "", "doc_id": "", "title": "", "snippet": ""}])
     turned = hits("bm25").iloc[::-1]
@@ -203,7 +217,7 @@ def test_one_more_system_adds_only_what_nobody_was_asked_about(tmp_path):
     before = pairs(folder)
     made(tmp_path, pd.concat([hits("bm25"), hits("dense", shift=1)]))
     after = pairs(folder)
-    pd.testing.assert_frame_equal(after.iloc[: len(before)], before)
+    pd.testing.assert_frame_equal(after.iloc[: len(before)][[*before]], before)
     assert len(after) - len(before) == 4 and (folder / "scores" / "dense.run").exists()
 
 
@@ -263,7 +277,7 @@ def test_rankings_side_by_side_are_lists_and_a_third_one_adds_couples(tmp_path):
     assert not any(name in seen for name in ("bm25", "dense", "doc-0-1", "l00001"))
     made(tmp_path, pd.concat([both, hits("new", depth=7, shift=2)]))
     after = pairs(folder)
-    pd.testing.assert_frame_equal(after.iloc[: len(before)], before)
+    pd.testing.assert_frame_equal(after.iloc[: len(before)][[*before]], before)
     assert len(after) == 12 and len(pd.read_csv(folder / "lists.csv")) == 60
     succeeds("change", folder, "--yes")
     succeeds("export", folder)
