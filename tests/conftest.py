@@ -78,6 +78,7 @@ class OnlyModulesWithExamples:
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(OnlyModulesWithExamples())
     os.nice = lambda step: 0  # a command that gives way to others would do so for all tests after it, too
+    os.setpriority = lambda *_: None  # and what gives way to tests waits for all of them
 
 
 def pytest_collection_finish() -> None:

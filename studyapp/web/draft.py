@@ -65,7 +65,7 @@ PLANNED = 20
 """Simulated studies of each size."""
 WAITED = 3.0
 """Seconds that a request waits for the lock before it is refused."""
-LOWER = 19
+LOWER = 5
 """By how much a command is nicer than this process, which raters wait for."""
 _PLANNING = threading.Lock()
 
