@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from hypothesis import settings
+from werkzeug.security import generate_password_hash
 
 from tests.chromium import chromium as chromium
 from tests.chromium import playwright as playwright
@@ -78,6 +79,8 @@ class OnlyModulesWithExamples:
 def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(OnlyModulesWithExamples())
     os.nice = lambda step: 0  # a command that gives way to others would do so for all tests after it, too
+    # a hash that takes as long as one should would be waited for at each of a thousand passwords
+    generate_password_hash.__defaults__ = ("pbkdf2:sha256:1000", 16)
     os.setpriority = lambda *_: None  # and what gives way to tests waits for all of them
 
 

@@ -147,17 +147,18 @@ def _codes(scenes: Sequence[Scene]) -> tuple[np.ndarray, np.ndarray, np.ndarray,
     return places, hours, weathers, seen
 
 
-def _things_in_common(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Weighted overlap from 0 to 1, kin counting in part; two empty views have none in common to compare (NaN)."""
+def _things_in_common(seen: np.ndarray) -> np.ndarray:
+    """Weighted overlap from 0 to 1 of every two views, kin counting in part; two empty ones have none in common to
+    compare (NaN)."""
     kin = _thing_likeness()
-    overlap = np.zeros((len(one), len(other)))
-    # The best partner of each thing on either side, averaged by the things' weights.
-    best_one = np.max(np.minimum(one[:, None, :, None], other[None, :, None, :]) * kin, axis=3)
-    best_other = np.max(np.minimum(one[:, None, :, None], other[None, :, None, :]) * kin, axis=2)
-    size = one.sum(1)[:, None] + other.sum(1)[None, :]
-    np.divide(best_one.sum(2) + best_other.sum(2), size, out=overlap, where=size > 0)
-    overlap[size == 0] = np.nan
-    return overlap
+    # What the best partner of each thing of one view in the other counts, for each weight that a thing can have.
+    best = np.zeros((len(seen), len(seen)))
+    for weight in np.unique(seen[seen > 0]):
+        partner = (np.minimum(weight, seen)[:, None, :] * kin).max(axis=2)
+        best += (seen == weight).astype(float) @ partner.T
+    size = seen.sum(1)[:, None] + seen.sum(1)[None, :]
+    overlap = np.full_like(best, np.nan)
+    return np.divide(best + best.T, size, out=overlap, where=size > 0)
 
 
 def to_scale(closeness: np.ndarray, low: float = 1.0, high: float = 5.0) -> np.ndarray:
@@ -172,15 +173,12 @@ def to_scale(closeness: np.ndarray, low: float = 1.0, high: float = 5.0) -> np.n
 
 def closeness(scenes: Sequence[Scene]) -> np.ndarray:
     """Closeness of every picture to every other, 0 to 1, symmetric; shape (n, n)."""
-    count = len(scenes)
     places, hours, weathers, seen = _codes(scenes)
     settings = _place_likeness()[np.ix_(places, places)]
     mood = 0.8 * _hour_likeness()[np.ix_(hours, hours)] + 0.2 * (weathers[:, None] == weathers[None, :])
     layout = np.array([[scene.horizon * 6, scene.side, scene.crowd] for scene in scenes])
     apart = ((layout[:, None, :] - layout[None, :, :]) ** 2).sum(2)
-    things = np.empty((count, count))
-    for start in range(0, count, 64):
-        things[start : start + 64] = _things_in_common(seen[start : start + 64], seen)
+    things = _things_in_common(seen)
     things = np.where(np.isnan(things), settings, things)
     return np.asarray(
         WEIGHTS["things"] * things

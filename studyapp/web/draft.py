@@ -478,7 +478,7 @@ def _run(words: list[str]) -> dict[str, Any]:
             printed, errors = process.communicate(timeout=LONGEST)
         except subprocess.TimeoutExpired:
             process.kill()
-            raise RelstudyError(f"{words[0]} took longer than {LONGEST:.0f} seconds; take fewer items") from None
+            raise RelstudyError(f"{words[0]} took longer than {LONGEST:.0f} seconds and was ended") from None
     if process.returncode:
         said = errors.strip().splitlines() or [f"{words[0]} was ended"]
         raise RelstudyError(said[-1].removeprefix("relstudy: "))

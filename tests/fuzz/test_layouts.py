@@ -42,7 +42,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @given(st.integers(0, len(TABLES) - 1), mutations())
-@fuzzed(2.0)
+@fuzzed(1.0)
 def test_a_layout_that_something_happened_to(folder: Path, which: int, changes: list[Mutation]) -> None:
     layout, excerpt = TABLES[which]
     path = folder / layout.file

@@ -196,7 +196,7 @@ def small_studies(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("small_studies")
 @given(which, mutations())
-@fuzzed()
+@fuzzed(0.3)
 def test_plan(
     folder: Path,
     ratings: list[Excerpt],

@@ -59,7 +59,7 @@ def set_password(folder: Path, password: str, *, first: bool = False) -> None:
 
 
 def _hashed(password: str) -> str:
-    return generate_password_hash(password, method="scrypt")
+    return generate_password_hash(password)
 
 
 @functools.lru_cache(maxsize=1)

@@ -75,7 +75,7 @@ def printed_by_script(*words: str) -> str:
 
 @pytest.mark.slow
 def test_what_happens_on_the_way_changes_no_meaning() -> None:
-    rows = [line.split(" | ") for line in printed_by_script("--changed", "--each", "9").splitlines() if " | " in line]
+    rows = [line.split(" | ") for line in printed_by_script("--changed", "--each", "30").splitlines() if " | " in line]
     assert len(rows) > 15 and rows[0][-1] == "another meaning |"
     assert [row[0] for row in rows[1:] if row[-1] != "0 |"] == []
 

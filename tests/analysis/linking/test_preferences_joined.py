@@ -42,7 +42,7 @@ def world(rng: np.random.Generator, folder: Path) -> tuple[Judgments, Preference
 def test_a_joined_judgment_of_a_couple_says_what_the_pair_would_be_rated(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     held, errors, plain = [], [], []
-    for _ in range(3):
+    for _ in range(2):
         first, which, truth = world(rng, tmp_path)
         frame = join_judgments({"1-5": first, "which": which.judgments}).judgments.frame
         new = frame[frame["interface"] == "which"]

@@ -47,7 +47,7 @@ def draw(folder: Path, seed: int, each: int = 3, depth: int = 5) -> pd.DataFrame
 def test_each_couple_is_drawn_as_often_as_its_probability_says(study: Path) -> None:
     collection = Collection.load(study)
     sources = open_sources(study, collection, ["one.csv", "two.csv"])
-    draws, often, said = 250, dict[tuple[str, ...], int](), dict[tuple[str, ...], float]()
+    draws, often, said = 120, dict[tuple[str, ...], int](), dict[tuple[str, ...], float]()
     for seed in range(draws):
         couples = draw_couples(study, collection, sources, 3, 5, seed)
         assert len(couples) == 6
@@ -57,7 +57,7 @@ def test_each_couple_is_drawn_as_often_as_its_probability_says(study: Path) -> N
             said.setdefault(key, row.inclusion_probability / row.query_probability)
             assert said[key] == row.inclusion_probability / row.query_probability
     for query in ("q0", "q1"):
-        # couples that 250 draws never met are rare, and the rest sums to nearly three
+        # couples that these draws never met are rare, and the rest sums to nearly three
         assert 2.8 < sum(chance for key, chance in said.items() if key[0] == query) <= 3 + 1e-9
     for key, chance in said.items():
         error = np.sqrt(chance * (1 - chance) / draws)
@@ -75,7 +75,7 @@ def test_couples_of_lists_are_drawn_as_often_as_their_probability_says(study: Pa
         frame = pd.read_csv(study / "scores" / f"{source.name}.csv").sort_values("score", ascending=False)
         for query, rows in frame.groupby("query_id"):
             first_of[f"{query}/{source.name}"] = tuple(rows["result_id"][:3])
-    draws, often = 200, dict[tuple[str, ...], int]()
+    draws, often = 80, dict[tuple[str, ...], int]()
     for seed in range(draws):
         couples, lists = draw_lists(study, collection, sources, 2, 3, seed)
         assert {each.id: each.results for each in lists}.items() <= first_of.items()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import io
+import json
 import re
 import shutil
 import stat
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,22 @@ def host(tmp_path: Path) -> Iterator[tuple[Any, SetUp, Path]]:
     studies.begin_work()
     yield host_app(studies), key, folder
     studies.close()
+
+
+@pytest.fixture(autouse=True)
+def commands(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[str]], dict[str, Any]]:
+    """Commands run in this process, which saves the start of another; gives what starts one."""
+
+    def run(words: list[str]) -> dict[str, Any]:
+        done = relstudy(*words)
+        if done.exit_code:
+            raise RelstudyError(done.stderr.strip().splitlines()[-1].removeprefix("relstudy: "))
+        found: dict[str, Any] = json.loads(done.stdout)
+        return found
+
+    apart = draft._run
+    monkeypatch.setattr(draft, "_run", run)
+    return apart
 
 
 @pytest.fixture
@@ -201,7 +218,8 @@ def test_results_of_a_further_system_are_added(host, visitor):
     assert "more.csv comes twice" in visitor.fill("systems", files=[(io.BytesIO(more.encode()), "more.csv")]).text
 
 
-def test_pictures_of_ones_own_become_a_study_for_which_systems_propose_pairs(host, visitor):
+def test_pictures_of_ones_own_become_a_study_for_which_systems_propose_pairs(host, visitor, monkeypatch, commands):
+    monkeypatch.setattr(draft, "_run", commands)
     entries = {f"scores/{k}.png": picture(10 * k) for k in range(12)}  # called as the folder of systems' scores
     page = visitor.upload(("holiday.zip", zipped(entries)), template="items")
     assert visitor.status == 200, page.text
@@ -720,7 +738,7 @@ def test_raters_keep_threads_when_many_studies_are_set_up(host, visitor, monkeyp
     assert visitor.status == 200
 
 
-def test_what_comes_in_between_is_said(host, visitor, monkeypatch):
+def test_what_comes_in_between_is_said(host, visitor, monkeypatch, commands):
     """A command that is killed, a lock that another holds, and a draft that is thrown away while it is made anew."""
     monkeypatch.setattr(draft, "WAITED", 0.05)
     visitor.upload(
@@ -730,6 +748,7 @@ def test_what_comes_in_between_is_said(host, visitor, monkeypatch):
     with draft.alone(host[2]):
         page = visitor.post("/start/again", csrf=csrf)
         assert visitor.status == 400 and "another study is just being saved here" in page.text
+    monkeypatch.setattr(draft, "_run", commands)
     monkeypatch.setattr(draft.sys, "executable", "/bin/false")
     page = visitor.fill("question", scale="1-5", queries="4", results="3", base="2")
     assert visitor.status == 400 and "sample was ended" in page.text

@@ -126,7 +126,7 @@ def test_a_sweep_agrees_with_what_is_expected_over_permutations_of_the_bits(worl
     queries, truth = queries.take(slice(0, 40)), LabelTruth(Labels(classes=truth.queries.classes[:40]), truth.database)
     table = count(queries, database, truth, engine="numpy")
     expected = expected_look_up(table, 5, 3).micro()
-    seeds = 40
+    seeds = 12
     rows = [sweep(queries, database, truth, Grid((5,), (3,), (0,), seed))[1] for seed in range(seeds)]
     for name in ("recall", "candidates"):
         values = np.array([getattr(row, name) for row in rows])
