@@ -165,7 +165,7 @@ def _print_brief(result: ScoreResult, verdict: Verdict) -> None:
         click.echo(text)
     if len(verdict.standings.names) == 1:
         _print_figures(result, verdict.standings)
-        if tuple(result.options.measures) != MEASURES:
+        if tuple(result.options.measures) != MEASURES or result.primary.index.of_run:
             _print_measures(result, verdict.standings)
     else:
         _print_standings(result, verdict.standings, brief.systems)

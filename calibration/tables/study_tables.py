@@ -19,6 +19,7 @@ import pandas as pd
 
 from relstudy.calibration.tables.decision import Decision, read_decision
 from relstudy.calibration.tables.judgments import CARELESS, Judgments, read_judgments, with_careless
+from relstudy.calibration.tables.own_ids import OwnIds
 from relstudy.calibration.tables.pair_ratings import PairRatings
 from relstudy.calibration.tables.qrels import is_dataset
 from relstudy.calibration.tables.ratings import read_ratings
@@ -35,6 +36,7 @@ from relstudy.common.tables.meaning.group_columns import groups_of, said_once
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.pairs_table import read_pairs, source_members
 from relstudy.common.tables.meaning.reading import PLAIN, Reading
+from relstudy.common.tables.meaning.study_folder import ANSWERS
 from relstudy.common.tables.whole_number_ids import whole_ids
 
 JUDGMENTS, CALIBRATED, RATINGS, PAIRS = "judgments.csv", "calibrated.csv", "ratings.csv", "pairs.csv"
@@ -107,6 +109,7 @@ class StudyTables:
     decision : what study.toml states of the analysis
     queries : a table of queries, for groups and weights of them; None where none was given
     closed : whether no further ratings come, since the study was closed before its ratings were exported
+    own_ids : the ids of the table that the study was made of; None where it was made of none, or that had none
     """
 
     judgments: Judgments
@@ -118,6 +121,7 @@ class StudyTables:
     decision: Decision = field(default_factory=Decision)
     queries: Checked | None = None
     closed: bool = False
+    own_ids: OwnIds | None = None
 
     def with_table_of_queries(self, queries: Checked, file: InputFile) -> StudyTables:
         """The same with a table of queries, and its file among those that were read."""
@@ -317,7 +321,10 @@ def read_study_tables(
     look.add_provenance()
     decision = look.decision()
     judgments = replace(judgments, notes=(*judgments.notes, *look.notes()))
-    return StudyTables(judgments, rated, drawn, pairs, pool, tuple(look.files), decision, closed=look.is_closed())
+    own_ids = OwnIds.of(look.table(ANSWERS))
+    return StudyTables(
+        judgments, rated, drawn, pairs, pool, tuple(look.files), decision, closed=look.is_closed(), own_ids=own_ids
+    )
 
 
 @dataclass

@@ -1,0 +1,47 @@
+"""A later system of a study that a table was made into, by the ids of that table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+import relstudy as rs
+from relstudy.calibration.tables.own_ids import OwnIds
+from relstudy.common.tables.checked_table import Checked
+from tests.commands import succeeds
+
+ANSWERS = pd.DataFrame(
+    [("q1", "r1", "31", "D4"), ("q1", "r2", "31", "D5"), ("q2", "r3", "32", "D4"), ("q2", "r4", "32", "D7")],
+    columns=["query_id", "result_id", "own_query", "own_result"],
+)
+
+
+def test_results_are_named_within_their_query_and_unknown_ones_stay():
+    own = OwnIds.of(Checked(ANSWERS, "answers.csv"))
+    assert own is not None
+    later = pd.DataFrame({"query_id": ["32", "32", "31", "9"], "result_id": ["D4", "D8", "D4", "D4"], "score": 1.0})
+    found = own.of_study(later)
+    assert found is not None
+    assert found[["query_id", "result_id"]].values.tolist() == [["q2", "r3"], ["q2", "D8"], ["q1", "r1"], ["9", "D4"]]
+    assert own.of_study(ANSWERS) is None, "these are the study's already"
+    assert own.of_study(later.assign(query_id="other")) is None
+    assert OwnIds.of(Checked(ANSWERS.assign(own_query=""), "answers.csv")) is None
+    assert OwnIds.of(Checked(ANSWERS.drop(columns="own_result"), "answers.csv")) is None
+
+
+def test_a_later_run_is_scored_by_its_own_ids_on_the_command_line_and_in_python(tmp_path: Path):
+    ANSWERS.to_csv(tmp_path / "answers.csv", index=False)
+    judged = ANSWERS[["query_id", "result_id"]].assign(judgment=[5.0, 1.0, 4.0, 2.0])
+    judged.to_csv(tmp_path / "judgments.csv", index=False)
+    run = tmp_path / "later.run"
+    run.write_text("31 Q0 D4 1 2 later\n31 Q0 D5 2 1 later\n32 Q0 D7 1 2 later\n32 Q0 D4 2 1 later\n")
+    done = succeeds("score", run, "--judgments", tmp_path, "--scale", "1-5", "--verbose")
+    assert "later: ids are those of the table that the study was made of" in done.output
+    found = rs.score({"later": str(run)}, tmp_path, scale="1-5")
+    assert any("ids are those of the table" in note for note in found.notes)
+    scores = pd.DataFrame(
+        {"query_id": ["q1", "q1", "q2", "q2"], "result_id": ["r1", "r2", "r4", "r3"], "score": [2.0, 1, 2, 1]}
+    )
+    same = rs.score({"later": scores}, tmp_path, scale="1-5")
+    assert found["later"]["raw_pearson"] == same["later"]["raw_pearson"]
