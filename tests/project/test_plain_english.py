@@ -36,6 +36,13 @@ KEPT = {
 answer, a question to raters, a page's name, and prompts, whose answers belong to their words."""
 
 
+@pytest.fixture(scope="module")
+def messages() -> list[tuple[str, int, str]]:
+    """Each string that the program may say, with its module and line."""
+    files = [path for room in ROOMS for kind in ("*.py", "*.html") for path in sorted((ROOT / room).rglob(kind))]
+    return [(path.relative_to(ROOT).as_posix(), *each) for path in files for each in said(path)]
+
+
 def said(path: Path) -> Iterator[tuple[int, str]]:
     """The strings of a module that are not docstrings, with their lines; of a template its text."""
     source = path.read_text(encoding="utf-8")
@@ -55,12 +62,7 @@ def said(path: Path) -> Iterator[tuple[int, str]]:
 
 
 @pytest.mark.parametrize("idiom", IDIOMS)
-def test_no_message_holds_an_idiom(idiom: str) -> None:
-    found = []
-    for room in ROOMS:
-        for path in sorted([*(ROOT / room).rglob("*.py"), *(ROOT / room).rglob("*.html")]):
-            name = path.relative_to(ROOT).as_posix()
-            if name in KEPT.get(idiom, ()):
-                continue
-            found += [f"{name}:{line}: {text[:80]!r}" for line, text in said(path) if re.search(IDIOMS[idiom], text)]
+def test_no_message_holds_an_idiom(idiom: str, messages: list[tuple[str, int, str]]) -> None:
+    kept = KEPT.get(idiom, ())
+    found = [each for each in messages if each[0] not in kept and re.search(IDIOMS[idiom], each[2])]
     assert found == []
