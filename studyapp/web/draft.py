@@ -413,7 +413,7 @@ def _of_items(draft: Draft, uploads: Path, study: Path) -> Made:
         *notes,
         f"{thousands(drawn['pairs'])} pairs to rate, {drawn['base_pairs']} of them by everyone",
         f"{thousands(hours['ratings'])} ratings by {count_of(drawn['raters'], 'person', 'people')}, about "
-        f"{60 * hours['each']:.0f} minutes each",
+        f"{count_of(max(round(60 * hours['each']), 1), 'minute')} each",
         *drawn["notes"],
     )
     uploaded = " ".join(map(shlex.quote, of_upload if len(of_upload) <= MOST_NAMED else ["FOLDER"]))
