@@ -15,7 +15,7 @@ FEW = 2000
 """With fewer pairs numpy is done before numba has been imported and has compiled a walk."""
 FEW_KEPT = 1000
 """With fewer pairs numpy is done before numba has been imported and what it compiled has been read."""
-SOME, MANY = 30_000, 50_000
+SOME, MANY = 40_000, 200_000
 """In a process, so many pairs take numpy as long as to read one walk's machine code, and as long as to compile it."""
 
 
