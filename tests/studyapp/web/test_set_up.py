@@ -753,6 +753,9 @@ def test_what_comes_in_between_is_said(host, visitor, monkeypatch, commands):
     page = visitor.fill("question", scale="1-5", queries="4", results="3", base="2")
     assert visitor.status == 400 and "sample was ended" in page.text
     monkeypatch.undo()
+    (host[2] / "trip" / "pairs.csv").rename(host[2] / "trip" / "pairs.bak")  # between two states of the draft
+    assert "try again in a minute" in visitor.get("/start/rater/preview/").text and visitor.status == 503
+    (host[2] / "trip" / "pairs.bak").rename(host[2] / "trip" / "pairs.csv")
     trip = draft.Draft.of(host[2] / "trip")
     assert trip is not None
     shutil.rmtree(host[2] / "trip" / "uploads")
