@@ -232,7 +232,7 @@ def test_taking_drift_out_brings_judgments_nearer_to_the_truth_and_does_no_harm_
     ratios = {}
     for falls, spread in ((0.0, 0.0), (0.5, 0.5), (0.0, 1.0)):
         errors = []
-        for _ in range(12):
+        for _ in range(6):
             frame = world(rng, falls, spread)
             truth = frame.groupby("result_id")["truth"].first()
             row = []

@@ -130,11 +130,11 @@ def test_intervals_hold_true_qualities_where_raters_lean_to_a_side_and_differ_in
 def test_the_spread_of_qualities_is_found_where_each_result_has_few_couples() -> None:
     """Three couples a result; the likeliest spread by itself is .71 in these studies."""
     found = []
-    for seed in range(8):
+    for seed in range(4):
         couples, _ = simulated(np.random.default_rng(100 + seed), answers=30, quality=1.0)
         found.append(np.log(fit_preferences(couples).spreads[0]))
-    # the logs differ by .21 between studies, their mean by .075: twice that
-    assert np.mean(found) == pytest.approx(0, abs=0.15)
+    # the logs differ by .21 between studies, their mean by .105: twice that
+    assert np.mean(found) == pytest.approx(0, abs=0.21)
 
 
 @pytest.mark.slow
