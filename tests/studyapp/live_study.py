@@ -77,6 +77,6 @@ def rated(folder: Path, raters: int) -> None:
         browser.join()
         while browser.address.startswith("/rate"):
             grades = re.findall(r"of grade (\d)", re.sub(r"<[^>]*>", " ", browser.html))
-            noisy = [int(np.clip(int(grade) + draw.integers(-1, 2), 1, 5)) for grade in grades]
+            noisy = [int(np.clip(int(grade) + draw.integers(0, 2), 1, 5)) for grade in grades]
             browser.rate(lambda name, place, noisy=noisy: str(noisy[place - 1]))  # type: ignore[misc]
         assert browser.address == "/thanks"
