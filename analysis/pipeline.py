@@ -166,6 +166,7 @@ def score_tables(
     elif study.pool is None:
         study = replace(study, pool=saved.pool)
     judgments = study.judgments
+    tables = [(name, table.by_study(judgments.own_ids)) for name, table in tables]
     if "query_weight" in judgments.frame and (judge is not None or options.assist != "none"):
         raise RelstudyError(
             "a judge's help is for queries that count equally, and these have weights: leave one of them out"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import pandas as pd
@@ -14,11 +14,9 @@ from relstudy.analysis.pipeline import ScoringRun, score_tables, with_tests
 from relstudy.analysis.scoring.groups import Grouping
 from relstudy.analysis.scoring.options import ScoringOptions, TestOptions, options_over
 from relstudy.analysis.scoring.saved import SavedComparison
-from relstudy.calibration.tables.own_ids import TRANSLATED
 from relstudy.calibration.tables.study_tables import StudyTables
 from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.wording import listed
 from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.meaning.reading import Reading
 from relstudy.mapping.fitted import FittedMapping
@@ -104,8 +102,7 @@ class ScoreRequest:
             where a table has faults, a system scores too few of the judged pairs, or an option is not allowed
         """
         options = self.options
-        read = self.systems(pairs_to_score(self.study.judgments.frame, self.judge))
-        tables = [(name, self._by_the_studys_ids(table)) for name, table in read]
+        tables = self.systems(pairs_to_score(self.study.judgments.frame, self.judge))
         self.reading.refuse_unfound()
         groups = None if self.by is None else Grouping.of(self.study, self.by, apart=self.apart, pairs=self.pairs)
         run = score_tables(
@@ -114,10 +111,3 @@ class ScoreRequest:
         )  # fmt: skip
         run = with_tests(run, TestOptions(**self.tests)) if self.tests else run
         return run if self.looks is None else self.looks.recorded(run)
-
-    def _by_the_studys_ids(self, table: ScoreTable) -> ScoreTable:
-        """A table of scores by own ids, such as a further run's, by those of the study; a note says so."""
-        frame = None if self.study.own_ids is None else self.study.own_ids.of_study(table.frame)
-        if frame is None:
-            return table
-        return replace(table, frame=frame).with_notes([f"{listed(table.systems)}: {TRANSLATED}"])

@@ -116,7 +116,7 @@ def fit(
     table = read_score_files(
         scores, leave_out=further.leave_out, only=further.only or None, reading=reading, similarity=similarity,
         pairs=judged.frame,
-    )  # fmt: skip
+    ).by_study(judged.own_ids)  # fmt: skip
     reading.refuse_unfound()
     options = FitOptions(**fields_given(FitOptions, choices))
     parts: dict[str, tuple[ScoreTable, Judgments]] = {"": (table, judged)}

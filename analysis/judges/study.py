@@ -122,7 +122,7 @@ def human_study(folder: Path, judgments: Judgments) -> HumanStudy:
     """Judgments that were read already, and all score tables of FOLDER."""
     files = score_files(folder)
     scores = read_score_files(files) if files else ScoreTable(pd.DataFrame(columns=COLUMNS))
-    return HumanStudy(judgments, scores, str(folder / "scores"))
+    return HumanStudy(judgments, scores.by_study(judgments.own_ids), str(folder / "scores"))
 
 
 def judged_study(

@@ -106,9 +106,9 @@ def piloted_studies(pilot: Pilot, planned: PlanOptions = DEFAULT, ratings_each: 
     RelstudyError
         if there are not two systems, or weights are needed and unknown, or all pairs are of one query
     """
-    scores, files = ScoreTable.of(pilot.scores), pilot.files
-    study = pilot.study.with_queries(pilot.study.queries)
+    study, files = pilot.study.with_queries(pilot.study.queries), pilot.files
     judgments = study.judgments
+    scores = ScoreTable.of(pilot.scores).by_study(judgments.own_ids)
     primary = planned.primary or study.decision.primary
     pairs = JudgedPairs.of(judgments, study.pool)
     reason = pairs.weights_missing("design")

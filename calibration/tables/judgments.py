@@ -15,6 +15,7 @@ from relstudy.calibration.tables.blocks import rows_aside
 from relstudy.calibration.tables.excluded_raters import COLUMN as SET_ASIDE
 from relstudy.calibration.tables.excluded_raters import without_set_aside
 from relstudy.calibration.tables.judged_pool import inside_pool
+from relstudy.calibration.tables.own_ids import OwnIds
 from relstudy.calibration.tables.qrels import dataset_qrels, is_dataset, read_qrels, without_negative
 from relstudy.calibration.tables.rating_rows import (
     alike_note,
@@ -42,6 +43,7 @@ from relstudy.common.tables.meaning.inclusion_probabilities import (
 from relstudy.common.tables.meaning.reading import PLAIN, Reading
 from relstudy.common.tables.meaning.scale_detection import known_scale, scale_of_values
 from relstudy.common.tables.meaning.scales import SCALE_COLUMNS, KnownScale, Scale, stated_scale
+from relstudy.common.tables.meaning.study_folder import ANSWERS
 from relstudy.common.tables.meaning.vote_counts import with_means
 from relstudy.common.tables.number_texts import NUMBER
 
@@ -129,6 +131,7 @@ class Judgments:
     undecided : query_id, result_id of the pairs that people saw and nobody could decide, where that is known
     unjudged : query_id, result_id, judgment (below 0) of the pairs that qrels name and nobody judged; None without any
     careless : raters who look careless, and the judgments if they were taken another way; None without any
+    own_ids : the ids of the table that the study was made of, by which a table of scores may name pairs; None without
 
     Examples
     --------
@@ -148,6 +151,7 @@ class Judgments:
     undecided: pd.DataFrame | None = None
     unjudged: pd.DataFrame | None = None
     careless: CarelessRaters | None = None
+    own_ids: OwnIds | None = None
 
     def __post_init__(self) -> None:
         if "inclusion_probability" not in self.frame:
@@ -242,7 +246,8 @@ def read_judgments(path: str | os.PathLike[str], reading: Reading = PLAIN) -> Ju
         return qrels_in(dataset_qrels(path), reading)
     path = in_archive(path, "judgments.csv")
     if file_kind(path) != "qrels":
-        return judgments_in(read_table(path), reading)
+        judgments = judgments_in(read_table(path), reading)
+        return replace(judgments, own_ids=OwnIds.in_file(Path(path).with_name(ANSWERS)))
     return qrels_in(read_qrels(path), reading)
 
 

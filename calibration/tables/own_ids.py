@@ -2,53 +2,82 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 import pandas as pd
 
 from relstudy.common.tables.checked_table import Checked, stripped
+from relstudy.common.tables.formats.table_files import read_table
 
-TRANSLATED = "ids are those of the table that the study was made of; answers.csv has the study's"
+COLUMNS = ("query_id", "result_id", "own_query", "own_result")
 
 
 @dataclass(frozen=True)
 class OwnIds:
-    """The study's id of each own id, of queries and of results; results are named within a query."""
+    """The study's ids by own ones.
+
+    Parameters
+    ----------
+    queries : of queries
+    results : of results, by the own ids of a query and a result for it
+    """
 
     queries: Mapping[str, str]
     results: Mapping[tuple[str, str], str]
 
     @classmethod
-    def of(cls, answers: Checked | None) -> OwnIds | None:
-        """From a study's answers.csv; None where that is not there, or the table that was given had no ids.
+    def in_file(cls, answers: Path) -> OwnIds | None:
+        """Those in a study's answers.csv; None if there is no such file, or `relstudy ask` did not write it."""
+        if not answers.is_file():
+            return None
+        with answers.open(encoding="utf-8", errors="replace") as file:
+            if not set(COLUMNS) <= set(file.readline().strip().split(",")):
+                return None
+        return cls.of(read_table(answers))
+
+    @classmethod
+    def of(cls, answers: Checked) -> OwnIds | None:
+        """Those in a table of `COLUMNS`; None where the table that was given had no ids.
 
         Examples
         --------
         >>> made = {"query_id": ["q0001"], "result_id": ["r00007"], "own_query": ["31"], "own_result": ["D4"]}
-        >>> OwnIds.of(Checked(pd.DataFrame(made), "answers.csv")).queries
-        {'31': 'q0001'}
+        >>> OwnIds.of(Checked(pd.DataFrame(made), "answers.csv"))
+        OwnIds(queries={'31': 'q0001'}, results={('31', 'D4'): 'r00007'})
         """
-        names = ["query_id", "result_id", "own_query", "own_result"]
-        if answers is None or not set(names) <= set(answers.frame):
-            return None
-        rows = list(zip(*(stripped(answers.frame[name]) for name in names), strict=True))
-        found = {(query, mine): result for query, result, _, mine in rows if mine}
-        queries = {mine: query for query, _, mine, _ in rows if mine}
-        return cls(queries, found) if found and queries else None
+        rows = list(zip(*(stripped(answers.frame[name]) for name in COLUMNS), strict=True))
+        results = {(own, mine): result for _, result, own, mine in rows if own and mine}
+        return cls({own: query for query, _, own, _ in rows if own}, results) if results else None
 
     def of_study(self, scores: pd.DataFrame) -> pd.DataFrame | None:
-        """Scores by the study's ids; None where they have these already, or name none of its queries.
+        """Scores by the study's ids; None if no more of their pairs are named by own ids than by the study's.
 
-        A result that the study does not know keeps its own id: nobody judged it.
+        A result that the study does not know keeps its own id, since nobody judged it.
 
         Parameters
         ----------
         scores : query_id, result_id (text) and further columns
         """
-        query = scores["query_id"].map(self.queries)
-        if query.isna().all() or scores["query_id"].isin(list(self.queries.values())).any():
+        theirs = {(self.queries[own], result) for (own, _), result in self.results.items()}
+        if _named(scores, self.results) <= _named(scores, theirs):
             return None
-        pairs = zip(query, scores["result_id"], strict=True)
-        result = [self.results.get(pair, pair[1]) for pair in pairs]
-        return scores.assign(query_id=query.fillna(scores["query_id"]), result_id=result)
+        queries, results = set(self.queries.values()), set(self.results.values())
+        rows = list(zip(scores["query_id"], scores["result_id"], strict=True))
+        return scores.assign(
+            query_id=[self.queries.get(query) or _apart(query, queries) for query, _ in rows],
+            result_id=[self.results.get(row) or _apart(row[1], results) for row in rows],
+        )
+
+
+def _named(scores: pd.DataFrame, pairs: Collection[tuple[str, str]]) -> int:
+    """How many rows are of these pairs."""
+    queries, results = ({pair[place] for pair in pairs} for place in (0, 1))
+    near = scores[scores["query_id"].isin(queries) & scores["result_id"].isin(results)]
+    return sum(row in pairs for row in zip(near["query_id"], near["result_id"], strict=True))
+
+
+def _apart(own: str, taken: Collection[str]) -> str:
+    """An own id, which must not be taken for another one of the study."""
+    return f"own {own}" if own in taken else own

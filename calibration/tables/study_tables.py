@@ -109,7 +109,6 @@ class StudyTables:
     decision : what study.toml states of the analysis
     queries : a table of queries, for groups and weights of them; None where none was given
     closed : whether no further ratings come, since the study was closed before its ratings were exported
-    own_ids : the ids of the table that the study was made of; None where it was made of none, or that had none
     """
 
     judgments: Judgments
@@ -121,7 +120,6 @@ class StudyTables:
     decision: Decision = field(default_factory=Decision)
     queries: Checked | None = None
     closed: bool = False
-    own_ids: OwnIds | None = None
 
     def with_table_of_queries(self, queries: Checked, file: InputFile) -> StudyTables:
         """The same with a table of queries, and its file among those that were read."""
@@ -321,10 +319,9 @@ def read_study_tables(
     look.add_provenance()
     decision = look.decision()
     judgments = replace(judgments, notes=(*judgments.notes, *look.notes()))
-    own_ids = OwnIds.of(look.table(ANSWERS))
-    return StudyTables(
-        judgments, rated, drawn, pairs, pool, tuple(look.files), decision, closed=look.is_closed(), own_ids=own_ids
-    )
+    answers = look.find(ANSWERS)
+    judgments = judgments if answers is None else replace(judgments, own_ids=OwnIds.in_file(answers))
+    return StudyTables(judgments, rated, drawn, pairs, pool, tuple(look.files), decision, closed=look.is_closed())
 
 
 @dataclass

@@ -8,7 +8,9 @@ from functools import cached_property
 
 import pandas as pd
 
+from relstudy.calibration.tables.own_ids import OwnIds
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import listed
 
 COLUMNS = ["system", "query_id", "result_id", "score"]
 
@@ -84,6 +86,18 @@ class ScoreTable:
     def with_notes(self, notes: Iterable[str]) -> ScoreTable:
         """The same scores with more to know, said first."""
         return replace(self, notes=(*notes, *self.notes))
+
+    def by_study(self, own_ids: OwnIds | None) -> ScoreTable:
+        """By the study's ids, where scores come by those of the table that it was made of; a note says so."""
+        if own_ids is None:
+            return self
+        found = {name: own_ids.of_study(rows) for name, rows in self.by_system()}
+        named = [name for name, rows in found.items() if rows is not None]
+        if not named:
+            return self
+        rows = [self.rows(name) if rows is None else rows for name, rows in found.items()]
+        note = "ids are those of the table that the study was made of; answers.csv has the study's"
+        return replace(self, frame=pd.concat(rows, ignore_index=True)).with_notes([f"{listed(named)}: {note}"])
 
     def named(self, name: str, file: str) -> ScoreTable:
         """The one system of this table by another name.

@@ -317,7 +317,7 @@ def fit_by(
     stated = FitOptions(**fields_given(FitOptions, changes))
     groups = {}
     values_of = groups_of(judged.frame, column, beside)
-    for name, (scored, part) in by_group(table, judged, values_of).items():
+    for name, (scored, part) in by_group(table.by_study(judged.own_ids), judged, values_of).items():
         absent = set(table.systems) - set(scored.systems)
         of_group = {system: value for system, value in stated.directions.items() if system not in absent}
         groups[name] = fitted(scored, part, replace(stated, directions=of_group), (scores_name, judgments_name))

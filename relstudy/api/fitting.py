@@ -190,6 +190,7 @@ def fit(
         judged.frame[PAIR].astype("str"),
     )
     reading.refuse_unfound()
+    table = table.by_study(judged.own_ids)
     chosen = replace(options or FitOptions(), **fields_given(FitOptions, changes))
     return fitted(table, judged, chosen, (scores_name, judgments_name))
 

@@ -27,7 +27,24 @@ def test_results_are_named_within_their_query_and_unknown_ones_stay():
     assert own.of_study(ANSWERS) is None, "these are the study's already"
     assert own.of_study(later.assign(query_id="other")) is None
     assert OwnIds.of(Checked(ANSWERS.assign(own_query=""), "answers.csv")) is None
-    assert OwnIds.of(Checked(ANSWERS.drop(columns="own_result"), "answers.csv")) is None
+
+
+def test_ids_that_look_like_the_studys_are_told_by_their_pairs():
+    """The table called its queries and results as the study does, in another order."""
+    alike = ANSWERS.assign(own_query=["q2", "q2", "q1", "q1"], own_result=["r3", "r4", "r1", "r9"])
+    own = OwnIds.of(Checked(alike, "answers.csv"))
+    assert own is not None
+    later = pd.DataFrame({"query_id": ["q1", "q1", "q2", "q2"], "result_id": ["r1", "r9", "r4", "r2"]})
+    found = own.of_study(later)
+    assert found is not None
+    named = [["q2", "r3"], ["q2", "r4"], ["q1", "r2"], ["q1", "own r2"]]
+    assert found[["query_id", "result_id"]].values.tolist() == named
+    assert own.of_study(ANSWERS[["query_id", "result_id"]]) is None
+
+
+def test_another_table_of_that_name_has_no_part(tmp_path: Path):
+    (tmp_path / "answers.csv").write_text('question,answer\nWhy?,"unclosed\n')
+    assert OwnIds.in_file(tmp_path / "answers.csv") is None and OwnIds.in_file(tmp_path / "none.csv") is None
 
 
 def test_a_later_run_is_scored_by_its_own_ids_on_the_command_line_and_in_python(tmp_path: Path):
@@ -45,3 +62,11 @@ def test_a_later_run_is_scored_by_its_own_ids_on_the_command_line_and_in_python(
     )
     same = rs.score({"later": scores}, tmp_path, scale="1-5")
     assert found["later"]["raw_pearson"] == same["later"]["raw_pearson"]
+    (tmp_path / "scores").mkdir()
+    (tmp_path / "scores" / "later.run").write_text(run.read_text())
+    scores.assign(system="earlier").to_csv(tmp_path / "scores" / "earlier.csv", index=False)
+    for words in (("fit",), ("score", "--verbose"), ("report",)):
+        assert "later: ids are those of the table" in succeeds(*words, tmp_path).output
+    fitted = succeeds("fit", run, "--judgments", tmp_path / "judgments.csv", "--scale", "1-5", "-o", tmp_path / "m")
+    assert "ids are those of the table" in fitted.output
+    assert rs.fit({"later": str(run)}, tmp_path, scale="1-5", folds=2)["later"]
