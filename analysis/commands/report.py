@@ -130,7 +130,8 @@ def report(
 
     answers, compared = answers_file(folder), is_side_by_side(folder)
     if answers is not None or compared:
-        refuse_all_but("folder", "out", "judgments", "as_json", beside="a study of answers or preferences")
+        heeded = ("folder", "out", "as_json", "with_pictures", *(() if compared else ("judgments",)))
+        refuse_all_but(*heeded, beside=f"a study of {'preferences' if compared else 'answers'}")
         target = folder / "report" / "index.html" if out is None else out
         if compared:
             page = side_by_side_page(folder, table_in(folder, "ratings.csv", f"relstudy export {quoted(folder)}"))

@@ -156,12 +156,12 @@ def score(
     files = {"judgments": judgments, "against": against}
     files |= {name: choices[name] for name in ("ratings", "mappings", "judge", "queries")}
     systems = ["DIR"] if folder is not None else [_without_path(path) for path in scores]
-    if folder is not None and (is_side_by_side(folder) or answers_file(folder) is not None):
-        refuse_all_but("scores", "judgments", "as_json", beside="a study of answers or preferences")
     if folder is not None and is_side_by_side(folder):
+        refuse_all_but("scores", "as_json", "verbose", beside="a study of preferences")
         score_side_by_side(folder, as_json)
         return
     if folder is not None and (answers := answers_file(folder)) is not None:
+        refuse_all_but("scores", "judgments", "as_json", "verbose", beside="a study of answers")
         score_answers(
             answers, judgments or table_in(folder, "judgments.csv", f"relstudy calibrate {quoted(folder)}"), as_json
         )

@@ -169,7 +169,9 @@ def test_a_study_of_answers_takes_no_option_and_no_setting_that_it_would_not_hee
     ):
         refused = relstudy(command, folder, *words)
         assert refused.exit_code == 2
-        assert f"{words[0]} does not go with a study of answers or preferences" in refused.output
+        assert f"{words[0]} does not go with a study of answers" in refused.output
+    succeeds("score", folder, "--verbose")
+    succeeds("report", folder, "--no-pictures")
     settings = folder / "study.toml"
     settings.write_text(settings.read_text() + "\n[looks]\nblind = true\n")
     with pytest.raises(RelstudyError, match="answers and preferences are compared without looks"):
