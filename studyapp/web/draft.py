@@ -472,8 +472,8 @@ def _run(words: list[str]) -> dict[str, Any]:
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
-        if hasattr(os, "setpriority"):
-            os.setpriority(os.PRIO_PROCESS, process.pid, LOWER)
+        if hasattr(os, "setpriority"):  # it may only be lowered from what this process has
+            os.setpriority(os.PRIO_PROCESS, process.pid, min(os.getpriority(os.PRIO_PROCESS, 0) + LOWER, 19))
         try:
             printed, errors = process.communicate(timeout=LONGEST)
         except subprocess.TimeoutExpired:

@@ -35,7 +35,7 @@ TITLE = "Studies"
 HOME = "Several studies are held at this address. Please use the whole link that you were given."
 NO_KEY = "Please open the whole link that `relstudy start` printed."
 TOO_LARGE = f"Up to {UPLOAD >> 20} MB can be uploaded at once; `relstudy ask` takes files of any size."
-BUSY = "Other studies are being set up here. Please go back and try again in a minute."
+BUSY = "Studies are being set up here, and there is no place for another at the moment. Please try again in a minute."
 AWAY = "This study cannot be reached at the moment. Please try again in a few minutes."
 
 

@@ -13,6 +13,7 @@ import re
 import secrets
 import shutil
 import threading
+import time
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import replace
@@ -69,6 +70,8 @@ MOST_PIXELS = 50_000_000
 _PLACES = threading.BoundedSemaphore(2)
 """Requests of these pages at once in this process, whose other threads are left to raters."""
 PLACE = "relstudy.set_up.place"
+MOMENT = 0.2
+"""Seconds in which a draft is exchanged for its new state."""
 SHOWN, MOST_SHOWN, LONGEST_SIDE = 3, 600, 160
 """Queries whose first result is shown before a study is opened, characters of each, and pixels of a picture."""
 WITH_PICTURES = {
@@ -398,8 +401,9 @@ def as_a_rater(rest: str) -> ResponseReturnValue:
     here = _here(sends=False)
     try:
         app = preview_of(here.folder / _drafted(here).name)
-    except (RelstudyError, OSError):  # it is just being made anew
-        raise ServiceUnavailable from None
+    except (RelstudyError, FileNotFoundError):  # it was just exchanged for a new state
+        time.sleep(MOMENT)
+        app = preview_of(here.folder / _drafted(here).name)
     below = {**request.environ, "SCRIPT_NAME": f"{request.script_root}/start/rater", "PATH_INFO": f"/{rest}"}
     below.pop("werkzeug.request", None)
     return Response.from_app(app, below, buffered=True)

@@ -720,7 +720,9 @@ def test_raters_keep_threads_when_many_studies_are_set_up(host, visitor, monkeyp
     with set_up._PLACES, set_up._PLACES:
         answer = visitor.client.get("/start/check")
         assert (
-            answer.status_code == 503 and answer.headers["Refresh"] and "Other studies are being set up" in answer.text
+            answer.status_code == 503
+            and answer.headers["Refresh"]
+            and "no place for another at the moment" in answer.text
         )
         assert visitor.client.get("/start/rater/preview/").status_code == 503
     page = visitor.get("/start/rater/preview/")
@@ -754,7 +756,7 @@ def test_what_comes_in_between_is_said(host, visitor, monkeypatch, commands):
     assert visitor.status == 400 and "sample was ended" in page.text
     monkeypatch.undo()
     (host[2] / "trip" / "pairs.csv").rename(host[2] / "trip" / "pairs.bak")  # between two states of the draft
-    assert "try again in a minute" in visitor.get("/start/rater/preview/").text and visitor.status == 503
+    assert "pairs.csv: file not found" in visitor.get("/start/rater/preview/").text and visitor.status == 400
     (host[2] / "trip" / "pairs.bak").rename(host[2] / "trip" / "pairs.csv")
     trip = draft.Draft.of(host[2] / "trip")
     assert trip is not None
