@@ -20,10 +20,12 @@ from relstudy.analysis.resampling.spread import ROUNDING, error_where_alike
 from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.wording import count_of, listed, span
+from relstudy.common.runtime.wording import count_of, listed, percent, span
 from relstudy.common.tables.formats.table_files import read_table
 
 REPLICATES = 1_000
+MOST_UNSEEN = 0.25
+"""Of a model's answers, so many more may be unjudged than of the model of which fewest are."""
 ALL_THE_SAME, NO_DIFFERENCE = "all judgments are the same", "the two differ in no question"
 
 
@@ -40,6 +42,8 @@ class AnswerComparison:
     best : models that may be the best
     ahead : models that each is ahead of, by the paired interval of the two alone
     unjudged : answers that nobody judged
+    unseen : share of their answers that nobody judged, of models of which it is far larger than of others; those that
+        are judged are mostly what others answered, too, and so nobody is known to be ahead of these models
     """
 
     names: tuple[str, ...]
@@ -49,6 +53,7 @@ class AnswerComparison:
     best: tuple[str, ...]
     ahead: dict[str, tuple[str, ...]]
     unjudged: int
+    unseen: dict[str, float]
 
     @property
     def headline(self) -> str:
@@ -58,10 +63,13 @@ class AnswerComparison:
         lead, out = self.names[0], [name for name in self.names if name not in self.best]
         open_yet = [name for name in self.best if name != lead]
         if not open_yet:
-            return f"Use {lead}: its answers are better than those of {listed(out)}."
-        if not out:
-            return f"These answers do not show which model is better: {listed(self.best)}."
-        return f"Use {lead}. {listed(open_yet)} cannot quite be ruled out as equally good; {listed(out)} can."
+            said = f"Use {lead}: its answers are better than those of {listed(out)}"
+        elif not out:
+            said = f"These answers do not show which model is better: {listed(self.best)}"
+        else:
+            said = f"Use {lead}. {listed(open_yet)} cannot quite be ruled out as equally good; {listed(out)} can"
+        unseen = listed([f"{percent(share)} of {name}'s" for name, share in self.unseen.items()])
+        return f"{said}, but nobody judged {unseen} answers." if unseen else f"{said}."
 
     def rows(self) -> list[list[Any]]:
         """Model, mean judgment, difference from the first, and questions, for a table."""
@@ -117,6 +125,8 @@ def compare_answers(
         raise RelstudyError("no answer is judged yet: the judgments and answers.csv have no pair in common")
     table = table[table.mean().sort_values(ascending=False, kind="stable").index]
     names, values = tuple(map(str, table)), table.to_numpy(dtype=float)
+    share = merged["judgment"].isna().groupby(merged["system"].astype("str")).mean().reindex(list(names))
+    unseen = {str(name): float(each) for name, each in share.items() if each - share.min() > MOST_UNSEEN}
     first, second = np.triu_indices(len(names), 1)
     gaps = values[:, first] - values[:, second]
     mean, error, number = _mean(gaps)
@@ -129,12 +139,21 @@ def compare_answers(
     if len(names) > 1:
         freedom = np.maximum(number - 1, 1.0)
         ranks = ranks_of(PairedStatistics.of(mean, error, freedom, replicates, len(values)), level)
-        best = [name for name, may in zip(names, ranks.best, strict=True) if may]
-        ahead = {name: tuple(np.array(names)[ranks.better[:, k]]) for k, name in enumerate(names)}
-    # by questions that both answered: a model that answered only easy ones has a high mean
+        best = [name for name, may in zip(names, ranks.best, strict=True) if may or name in unseen] or best
+        ahead = {
+            name: tuple(
+                other for other, less in zip(names, ranks.better[:, k], strict=True) if less and other not in unseen
+            )
+            for k, name in enumerate(names)
+        }
+    # by questions that both answered: a model that answered only easy ones, or one question, may have a high mean
     each = np.nan_to_num(mean)
     above = np.round(np.bincount(first, each, len(names)) - np.bincount(second, each, len(names)), 12)
-    order = sorted(range(len(names)), key=lambda k: (names[k] not in best, -above[k]))
+    judged = np.isfinite(values).sum(axis=0)
+    order = sorted(
+        range(len(names)),
+        key=lambda k: (names[k] not in best, names[k] in unseen, 2 * judged[k] < judged.max(), -above[k]),
+    )
     names, values = tuple(names[k] for k in order), values[:, order]
     behind = [
         Estimate.missing(""),
@@ -148,6 +167,7 @@ def compare_answers(
         tuple(name for name in names if name in best),
         ahead,
         unjudged,
+        unseen,
     )
 
 

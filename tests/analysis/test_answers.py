@@ -53,3 +53,58 @@ def test_who_answered_only_easy_questions_does_not_lead_by_them():
     assert found.headline == "Use steady: its answers are better than those of partial."
     assert found.behind[1].value == pytest.approx(float(np.mean(partial - steady[:8])))
     assert found.questions == (20, 8)
+
+
+def test_a_model_of_which_little_is_judged_is_not_ruled_out():
+    """It was added later: what is judged of its answers is what another gave, too."""
+    draw = np.random.default_rng(2)
+    asked = [f"q{k}" for k in range(30)]
+    good, poor = 4 + 0.3 * draw.normal(size=30), 2 + 0.3 * draw.normal(size=30)
+    pairs = pd.DataFrame(
+        {"query_id": asked * 2, "result_id": [f"g{k}" for k in range(30)] + [f"p{k}" for k in range(30)]}
+    )
+    judgments = pairs.assign(judgment=[*good, *poor])
+    later = [f"p{k}" if k < 6 else f"l{k}" for k in range(30)]
+    answers = pd.concat(
+        [
+            pairs.assign(system=["good"] * 30 + ["poor"] * 30),
+            pd.DataFrame({"query_id": asked, "result_id": later, "system": "later"}),
+        ]
+    )
+    found = compare_answers(judgments, answers)
+    assert (
+        found.best == ("good", "later") and found.unseen == {"later": pytest.approx(0.8)} and not found.ahead["later"]
+    )
+    assert found.headline == (
+        "Use good. later cannot quite be ruled out as equally good; poor can, "
+        "but nobody judged 80 % of later's answers."
+    )
+    assert found.ahead["good"] == ("poor",)
+
+
+def rated(*rows: tuple[str, str, float]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Judgments and answers of rows of a model, a question and a judgment."""
+    table = pd.DataFrame(rows, columns=["system", "query_id", "judgment"]).assign(
+        result_id=lambda f: f["system"] + f["query_id"]
+    )
+    return table[["query_id", "result_id", "judgment"]], table[["system", "query_id", "result_id"]]
+
+
+def test_models_that_are_each_better_than_the_next_may_all_be_the_best():
+    rows = [
+        (name, f"{one}{other}{k}", value + 0.1 * (k % 3))
+        for one, other in ("ab", "bc", "ca")
+        for k in range(20)
+        for name, value in ((one, 4.0), (other, 3.0))
+    ]
+    found = compare_answers(*rated(*rows))
+    assert set(found.best) == set("abc") and found.headline.startswith(
+        "These answers do not show which model is better"
+    )
+
+
+def test_one_good_answer_does_not_make_a_leader():
+    steady = [("good", f"q{k}", 4.0 + 0.1 * (k % 3)) for k in range(60)]
+    poor = [("poor", f"q{k}", 3.0 + 0.1 * (k % 4)) for k in range(60)]
+    found = compare_answers(*rated(*steady, *poor, ("once", "q1", 5.0)))
+    assert found.names == ("good", "once", "poor") and found.headline.startswith("Use good. once cannot quite be ruled")
