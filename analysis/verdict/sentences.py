@@ -9,7 +9,7 @@ import numpy as np
 from scipy import special
 
 from relstudy.analysis.indices.index import Index
-from relstudy.analysis.indices.judged_coverage import COVERED, JUDGED
+from relstudy.analysis.indices.judged_coverage import COVERED
 from relstudy.analysis.indices.registry import CONDENSED, ESTIMATED, PEARSON, bare_name, judged_beside
 from relstudy.analysis.resampling.group_sequential import chance_to_decide, median_unbiased, next_bound
 from relstudy.analysis.scoring.conventions import FEW_QUERIES, NO_INTERVAL
@@ -18,7 +18,7 @@ from relstudy.analysis.scoring.options import MEASURES
 from relstudy.analysis.scoring.results import Comparison, ScoreResult, SystemScore
 from relstudy.analysis.verdict.facts import Look, StudyFacts
 from relstudy.analysis.verdict.price_of_a_tie import within
-from relstudy.analysis.verdict.standings import Standings
+from relstudy.analysis.verdict.standings import MOST_OPEN, Standings, first_results, open_share
 from relstudy.common.options.option_wording import option
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.wording import capital, count_of, in_words, listed, listed_some, number, percent, span
@@ -34,9 +34,6 @@ MORE_IN_TEN = 0.1
 """Good results of the first ten from which on more of them are said."""
 TINY = 1e-300
 """So that the statistic of a p of 0 is a number."""
-MOST_OPEN = 0.1
-"""Of a system's first results, so many may lie outside what is judged without a word, or so many more than the first
-system's."""
 FEW_RATERS = 6
 """With fewer, Student's t makes ranges for any raters like them a third longer than their standard error alone."""
 
@@ -56,7 +53,7 @@ def headline(result: ScoreResult, ranked: Standings) -> str:
 
 def is_settled(result: ScoreResult, ranked: Standings) -> bool:
     """True where one system is ahead of all others, or those that may be the best do not differ by what matters."""
-    if not _compared(result, ranked) or result.options.reverses or _open_behind(result, ranked):
+    if not _compared(result, ranked) or result.options.reverses:
         return False
     return len(ranked.best) == 1 or (_above_the_best_set(result, ranked) is None and _same(result, ranked))
 
@@ -91,7 +88,7 @@ def _leading_statistic(result: ScoreResult, ranked: Standings) -> tuple[float, C
 def _chance(result: ScoreResult, ranked: Standings, look: Look) -> str | None:
     """The chance that the first two are told apart by the end, in words; None where it is not known, or too early."""
     found = _leading_statistic(result, ranked)
-    if found is None or look.fractions[-1] < EARLIEST:
+    if found is None or look.fractions[-1] < EARLIEST or ranked.names[1] in ranked.unseen:
         return None
     at_end = next_bound([*look.fractions, 1.0], look.bounds, look.error, look.rule)
     chance = chance_to_decide(look.fractions[-1], found[0], at_end)
@@ -232,7 +229,9 @@ def _clearly_behind(result: ScoreResult, ranked: Standings) -> str:
     empty if none is."""
     first, others = ranked.best[0], [each for each in result.own_indices if each is not result.primary.index]
     terms = {
-        name: [each.term for each in others if ranked.mark(each.name, first, name) == "▼"] for name in ranked.best[1:]
+        name: [each.term for each in others if ranked.mark(each.name, first, name) == "▼"]
+        for name in ranked.best[1:]
+        if name not in ranked.unseen
     }
     said = [f"{name} is clearly worse by {listed(by, 'and')}" for name, by in terms.items() if by]
     return f" {'; '.join(said[:MOST_DROPPED])}." if said else ""
@@ -282,26 +281,12 @@ def contrary(result: ScoreResult, ranked: Standings) -> str | None:
     return f"{first} {lead} by {primary.term}, but {'; '.join(said)}.{why}"
 
 
-def _first_results(result: ScoreResult) -> str | None:
-    """The name of the share of first results that are judged, or of which something judged speaks, as deep as the
-    primary index looks, else as the first measure; None where it is not known."""
-    decides = judged_beside(result.primary.index)
-    at = [name for name in result.first_judged if name.startswith((COVERED, JUDGED))]
-    return decides if decides in at else at[0] if at else None
-
-
-def _open_share(result: ScoreResult, name: str) -> float:
-    """The share of a system's first results that are not judged; 0 where it is not known."""
-    known = _first_results(result)
-    return 0.0 if known is None else 1.0 - result[name].first_judged.get(known, 1.0)
-
-
 def _nobody_judged(result: ScoreResult, names: Sequence[str]) -> str:
     """How much of some systems' first results nobody judged, as a clause."""
-    known = _first_results(result) or ""
+    known = first_results(result) or ""
     depth = known.rpartition("@")[2]
     verb = "nothing judged speaks of" if known.startswith(COVERED) else "nobody judged"
-    shares = listed_some([f"{percent(_open_share(result, name))} of {name}'s" for name in names], MOST_DROPPED)
+    shares = listed_some([f"{percent(open_share(result, name))} of {name}'s" for name in names], MOST_DROPPED)
     return f"{verb} {shares} first {depth} results"
 
 
@@ -311,16 +296,17 @@ def _unseen_of_judged_pairs(result: ScoreResult, ranked: Standings) -> list[str]
     index = result.primary.index
     if index.of_run and not index.name.startswith(CONDENSED):
         return []
-    return [name for name in ranked.best if _open_share(result, name) > MOST_OPEN]
+    return [name for name in ranked.best if open_share(result, name) > MOST_OPEN]
 
 
 def _open_behind(result: ScoreResult, ranked: Standings) -> list[str]:
-    """The systems that may be better than the primary index says, a measure to which results that nobody judged add
-    nothing: of whose first results far more are such than of the first one's."""
-    if not result.primary.index.of_run:
+    """The systems that may be better than the primary index says, which counts as poor what nobody judged: of whose
+    first results far more are such than of the first one's."""
+    index = result.primary.index
+    if not index.of_run or index.name.startswith(CONDENSED):
         return []
-    first = _open_share(result, ranked.names[0])
-    return [name for name in ranked.names[1:] if _open_share(result, name) - first > MOST_OPEN]
+    first = open_share(result, ranked.names[0])
+    return [name for name in ranked.names[1:] if open_share(result, name) - first > MOST_OPEN]
 
 
 def unseen(result: ScoreResult, ranked: Standings) -> str | None:
@@ -344,11 +330,12 @@ def unseen(result: ScoreResult, ranked: Standings) -> str | None:
             f"{'it' if len(leading) == 1 else 'one of them'}."
         )
     behind = _open_behind(result, ranked)
-    if not behind or _first_results(result) in (contrary(result, ranked) or "").split():
+    if not behind or first_results(result) in (contrary(result, ranked) or "").split():
         return None
     who = "it" if len(behind) == 1 else "they"
-    how = "add nothing" if index.name.startswith(CONDENSED) else "count as poor"
-    return f"{capital(_nobody_judged(result, behind))}, which {how}: {who} may be better than {index.term} says."
+    return (
+        f"{capital(_nobody_judged(result, behind))}, which count as poor: {who} may be better than {index.term} says."
+    )
 
 
 def near_the_bound(result: ScoreResult) -> str | None:

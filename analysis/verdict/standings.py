@@ -3,17 +3,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from relstudy.analysis.indices.index import Index
+from relstudy.analysis.indices.judged_coverage import COVERED, JUDGED
+from relstudy.analysis.indices.registry import CONDENSED, judged_beside
 from relstudy.analysis.scoring.results import Comparison, ScoreResult
 from relstudy.common.results.estimates import Estimate
 
 MOST_IN_MATRIX = 12
 """A matrix of more systems is too wide for a screen."""
+MOST_OPEN = 0.1
+"""Of a system's first results, so many may lie outside what is judged without a word, or so many more than the first
+system's."""
+
+
+def first_results(result: ScoreResult) -> str | None:
+    """The name of the share of first results that are judged, or of which something judged speaks, as deep as the
+    primary index looks, else as the first measure; None where it is not known."""
+    decides = judged_beside(result.primary.index)
+    at = [name for name in result.first_judged if name.startswith((COVERED, JUDGED))]
+    return decides if decides in at else at[0] if at else None
+
+
+def open_share(result: ScoreResult, name: str) -> float:
+    """The share of a system's first results that are not judged; 0 where it is not known."""
+    known = first_results(result)
+    return 0.0 if known is None else 1.0 - result[name].first_judged.get(known, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +47,7 @@ class Standings:
     valued : bool [systems], whether a system has a value; one without has no rank
     compared : every comparison by its two names, then by index
     alpha : of intervals and tests
+    unseen : systems of whose first results too few are judged to say that they are behind
     """
 
     names: tuple[str, ...]
@@ -37,6 +57,7 @@ class Standings:
     valued: np.ndarray
     compared: Mapping[frozenset[str], Mapping[str, Comparison]]
     alpha: float
+    unseen: tuple[str, ...] = ()
 
     @cached_property
     def _number(self) -> dict[str, int]:
@@ -125,12 +146,21 @@ class Standings:
 
 
 def standings(result: ScoreResult) -> Standings:
-    """The standings of a score result's systems."""
+    """The standings of a score result's systems.
+
+    Results that nobody judged add nothing to a condensed measure, so a system with far more of them than the first is
+    not known to be behind anybody.
+    """
     names = [system.name for system in result.systems]
     values = [system.estimate(result.primary.index).value for system in result.systems]
-    sign, ranks = result.primary.index.sign, result.ranks
-    valued = np.array([value is not None for value in values])
-    order = ranks.in_order(sign * np.array(values, dtype=float))
+    ranks, valued = result.ranks, np.array([value is not None for value in values])
+    good = result.primary.index.sign * np.array(values, dtype=float)
+    is_open = np.zeros(len(names), dtype=bool)
+    if result.primary.name.startswith(CONDENSED) and valued.any():
+        share = np.array([open_share(result, name) for name in names])
+        is_open = share - share[np.nanargmax(good)] > MOST_OPEN
+        ranks = replace(ranks, low=np.where(is_open, 1, ranks.low), better=ranks.better & ~is_open[:, None])
+    order = ranks.in_order(good)
     compared: dict[frozenset[str], dict[str, Comparison]] = {}
     for each in result.comparisons:
         compared.setdefault(frozenset((each.first, each.second)), {})[each.index] = each
@@ -146,4 +176,5 @@ def standings(result: ScoreResult) -> Standings:
         valued[order],
         compared,
         1 - result.options.level,
+        tuple(name for name, yet in zip(names, is_open, strict=True) if yet),
     )
