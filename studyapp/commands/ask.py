@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -95,7 +96,8 @@ def ask(results: tuple[Path, ...], options: AskOptions, server: ServerOptions) -
     Study.load(folder)
     click.echo(f"{folder}: {asked.sentence()}")
     if options.serve is False:
-        say(f"Next: relstudy {'serve' if asked.added is None else 'admin change'} {quoted(folder)}")
+        served = (folder / "study.db").exists() or "DATABASE_URL" in os.environ
+        say(f"Next: relstudy {'admin change' if asked.added and served else 'serve'} {quoted(folder)}")
         return
     run(folder, server)
 
