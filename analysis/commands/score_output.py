@@ -417,8 +417,7 @@ def _judged_cells(result: ScoreResult, name: str, columns: Sequence[str] | None 
 
 def _basis(result: ScoreResult) -> str:
     """The basis of the figures, in a sentence."""
-    pairs, conventions = result.pairs, result.conventions
-    population = result.population
+    pairs, population = result.pairs, result.population
     corrected = (
         f"for the collection, of whose queries {percent(population.lowest)} were drawn"
         if population.finite
@@ -426,7 +425,7 @@ def _basis(result: ScoreResult) -> str:
     )
     return (
         f"{count_of(int(pairs['judged']), 'judged pair')} of {count_of(int(pairs['queries']), 'query', 'queries')}; "
-        f"{_interval(result.options.level)} intervals {corrected}, and {conventions['raters']}."
+        f"{_interval(result.options.level)} intervals {corrected}, and {result.primary_raters.sentence()}."
     )
 
 

@@ -18,7 +18,6 @@ from relstudy.analysis.scoring.context import ScoringContext
 from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.known_directions import known_directions
 from relstudy.analysis.scoring.options import ScoringOptions
-from relstudy.analysis.scoring.rater_draws import RaterPopulation
 from relstudy.analysis.scoring.run_measures import measured, withheld
 from relstudy.analysis.scoring.scored_pairs import ScoredPairs
 from relstudy.calibration.reliability.variance_components import Variances, variances_of
@@ -158,8 +157,7 @@ def piloted_studies(pilot: Pilot, planned: PlanOptions = DEFAULT, ratings_each: 
             if not index.of_run:
                 one, other = (ScoredPairs.of(context, each, used).figure(index) for each in both)
                 others[index.name] = (one - other).raters
-        if index_called(planned.index).of_run:
-            people = RaterPopulation(None, "measures vary by queries alone")
+        people = people.behind(index_called(planned.index).of_run)
     grown = "" if people.raters is None else ", in proportion to the queries"
     return Piloted(
         pairs.query[used],

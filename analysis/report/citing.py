@@ -34,7 +34,7 @@ def methods(result: ScoreResult, raters: int | None, simulated: bool) -> str:
         if result.weighting is Weighting.EQUAL
         else "Pairs were weighted by a power of their rank. "
     )
-    raters_too = "" if result.raters.raters is None else " and raters"
+    raters_too = "" if result.primary_raters.raters is None else " and raters"
     mapped = any(system.mapped_scores is not None for system in result.systems)
     mapping = (
         "Scores were mapped to the raters' scale by monotone functions fitted out of fold "

@@ -38,14 +38,14 @@ def good_match(result: ScoreResult) -> str:
 
 def other_studies(result: ScoreResult) -> str:
     """Over which studies an interval is meant to hold: of which queries, and by which raters."""
-    people = "the same raters" if result.raters.raters is None else "other raters like these"
+    people = "the same raters" if result.primary_raters.raters is None else "other raters like these"
     if result.population.finite:
         return f"studies that draw other queries of this collection and ask {people}"
     return f"studies that take other queries like these and ask {people}"
 
 
 def _not_covered(result: ScoreResult) -> str:
-    if result.raters.raters is None:
+    if result.primary_raters.raters is None:
         return "It covers neither other raters nor the choice among mappings."
     return "It does not cover the choice among mappings."
 

@@ -66,6 +66,11 @@ class RaterPopulation:
         """
         return f"these raters alone: {self.reason}" if self.raters is None else f"any raters like these {self.raters}"
 
+    def behind(self, of_run: bool) -> RaterPopulation:
+        """Those that an index's intervals speak of; `of_run`: the index is a measure of a run."""
+        measured = of_run and self.raters is not None
+        return RaterPopulation(None, "measures vary by queries alone") if measured else self
+
 
 def rater_population(pairs: JudgedPairs, asked: str = "auto") -> RaterPopulation:
     """The raters that intervals speak of.

@@ -406,6 +406,11 @@ class ScoreResult:
     pool: bool = field(default=False, kw_only=True)
 
     @property
+    def primary_raters(self) -> RaterPopulation:
+        """The raters that intervals of the primary index speak of."""
+        return self.raters.behind(self.primary.index.of_run)
+
+    @property
     def scope(self) -> str:
         """The pairs that correlations of systems speak of: the whole collection, the pool, or the rated pairs."""
         if not self.collection:

@@ -515,7 +515,7 @@ def unknown(result: ScoreResult) -> list[str]:
         sentences.append(
             f"how far the intervals can be trusted. {capital(count_of(queries, 'query', 'queries'))} {are} few."
         )
-    raters = result.raters.raters
+    raters = result.primary_raters.raters
     if raters is not None and raters < FEW_RATERS:
         sentences.append(
             f"what other raters would say. With {raters} raters the intervals are only a rough guide to others; to "

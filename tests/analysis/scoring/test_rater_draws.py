@@ -223,6 +223,8 @@ def test_the_command_finds_raters_beside_the_judgments_and_a_comparison_keeps_th
 
     said = relstudy("score", tmp_path / "fine.csv", "-j", tmp_path / "judgments.csv")
     assert "any raters like these 6" in said.stdout
+    said = relstudy("score", tmp_path / "fine.csv", "-j", tmp_path / "judgments.csv", "--primary", "nDCG@10")
+    assert "these raters alone: measures vary by queries alone." in said.stdout and "any raters" not in said.stdout
     options = ("-j", tmp_path / "judgments.csv", "--replicates", 50)
     whole = answer(tmp_path / "fine.csv", tmp_path / "coarse.csv", *options)
     answer(tmp_path / "fine.csv", *options, "--save", tmp_path / "saved.json")
