@@ -41,6 +41,8 @@ class OwnIds:
     def of(cls, answers: Checked) -> OwnIds | None:
         """Those in a table of `COLUMNS`; None where the table that was given had no ids.
 
+        Each is of one own id, the first, so that no two scores become those of one pair.
+
         Examples
         --------
         >>> made = {"query_id": ["q0001"], "result_id": ["r00007"], "own_query": ["31"], "own_result": ["D4"]}
@@ -48,8 +50,14 @@ class OwnIds:
         OwnIds(queries={'31': 'q0001'}, results={('31', 'D4'): 'r00007'})
         """
         rows = list(zip(*(stripped(answers.frame[name]) for name in COLUMNS), strict=True))
-        results = {(own, mine): result for _, result, own, mine in rows if own and mine}
-        return cls({own: query for query, _, own, _ in rows if own}, results) if results else None
+        own_query: dict[str, str] = {}
+        own_result: dict[tuple[str, str], tuple[str, str]] = {}
+        for query, result, own, mine in rows:
+            if own and own_query.setdefault(query, own) == own and mine:
+                own_result.setdefault((query, result), (own, mine))
+        queries = {own: query for query, own in own_query.items()}
+        results = {own: result for (query, result), own in own_result.items() if queries[own[0]] == query}
+        return cls(queries, results) if results else None
 
     def of_study(self, scores: pd.DataFrame) -> pd.DataFrame | None:
         """Scores by the study's ids; None if no more of their pairs are named by own ids than by the study's.

@@ -42,6 +42,20 @@ def test_ids_that_look_like_the_studys_are_told_by_their_pairs():
     assert own.of_study(ANSWERS[["query_id", "result_id"]]) is None
 
 
+def test_two_own_ids_of_one_pair_do_not_become_one():
+    """The table listed a document and a search twice; the first of each is the study's."""
+    twice = pd.DataFrame(
+        [("q1", "r1", "31", "D4"), ("q1", "r1", "31", "D5"), ("q1", "r1", "33", "D4"), ("q1", "r2", "31", "D6")],
+        columns=["query_id", "result_id", "own_query", "own_result"],
+    )
+    own = OwnIds.of(Checked(twice, "answers.csv"))
+    assert own is not None
+    later = pd.DataFrame({"query_id": ["31", "31", "33", "31"], "result_id": ["D4", "D5", "D4", "D6"]})
+    found = own.of_study(later)
+    assert found is not None and not found.duplicated().any()
+    assert found.values.tolist() == [["q1", "r1"], ["q1", "D5"], ["33", "D4"], ["q1", "r2"]]
+
+
 def test_another_table_of_that_name_has_no_part(tmp_path: Path):
     (tmp_path / "answers.csv").write_text('question,answer\nWhy?,"unclosed\n')
     assert OwnIds.in_file(tmp_path / "answers.csv") is None and OwnIds.in_file(tmp_path / "none.csv") is None
