@@ -14,9 +14,10 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,7 @@ from relstudy.studyapp.web.uploads import ARRAY, items_in, sources_in
 
 DRAFT, UPLOADS, SCORES, VECTORS = "draft.json", "uploads", "scores", "vectors"
 BEFORE = "before"
+TAKEN_IN = ".upload-"
 SEARCHES = "searches.txt"
 MOST_NAMED = 5
 """Files and folders of items up to which each is named."""
@@ -61,6 +63,10 @@ OF_PARADIGM = {"image": "colour", "text": "bm25"}
 """The system that needs nothing but the items, by how queries ask."""
 LONGEST = 120.0
 """Seconds that a command may take."""
+MOST_WORK = 240
+"""Seconds of a processor, of which several threads may use more in that time."""
+LEFT = 3600.0
+"""Seconds after which uploads that were not made into a draft are of a process that was ended."""
 PLANNED = 20
 """Simulated studies of each size."""
 WAITED = 3.0
@@ -225,6 +231,14 @@ class Made:
         return cls(**{name: tuple(value) for name, value in read_json(folder / DRAFT)["made"].items()})
 
 
+def remove_leftovers(host: Path) -> None:
+    """Remove uploads of processes that were ended while they made a draft of them."""
+    for place in host.glob(f"{TAKEN_IN}*"):
+        with suppress(FileNotFoundError):  # it was made into one just now
+            if time.time() - place.stat().st_mtime > LEFT:
+                shutil.rmtree(place)
+
+
 def make_draft(draft: Draft, host: Path, take: Callable[[Path], None] | None = None) -> Made:
     """Make the study of a draft in the host's folder, in place of an earlier state of the same draft.
 
@@ -239,7 +253,7 @@ def make_draft(draft: Draft, host: Path, take: Callable[[Path], None] | None = N
     """
     target = host / draft.checked().name
     refuse_anothers(draft, target)
-    with tempfile.TemporaryDirectory(prefix=".upload-", dir=host) as place:
+    with tempfile.TemporaryDirectory(prefix=TAKEN_IN, dir=host) as place:
         study = Path(place) / draft.name
         uploads = Path(place) / UPLOADS
         uploads.mkdir()
@@ -474,6 +488,11 @@ def _run(words: list[str]) -> dict[str, Any]:
     ) as process:
         if hasattr(os, "setpriority"):  # it may only be lowered from what this process has
             os.setpriority(os.PRIO_PROCESS, process.pid, min(os.getpriority(os.PRIO_PROCESS, 0) + LOWER, 19))
+        if sys.platform == "linux":  # a command that outlives this process is ended by nobody else
+            import resource
+
+            with suppress(ProcessLookupError):  # it has ended
+                resource.prlimit(process.pid, resource.RLIMIT_CPU, (MOST_WORK, MOST_WORK))
         try:
             printed, errors = process.communicate(timeout=LONGEST)
         except subprocess.TimeoutExpired:

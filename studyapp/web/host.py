@@ -20,6 +20,7 @@ from relstudy.studyapp.config.texts import Texts
 from relstudy.studyapp.web.admin.further_studies import SetUp
 from relstudy.studyapp.web.assets import serve_assets
 from relstudy.studyapp.web.connections import announce, listen, make_worker, shown_address
+from relstudy.studyapp.web.draft import remove_leftovers
 from relstudy.studyapp.web.hosted import NAME, RESERVED, TRY_AGAIN, HostedStudies
 from relstudy.studyapp.web.log import StudyFlask, log_requests
 from relstudy.studyapp.web.mount import WsgiApp, at, mounted, path_of
@@ -83,6 +84,7 @@ def run_host(
     announce(listener, server)
     app = mounted(host_app(studies), path_of(address))
     if set_up is not None:
+        remove_leftovers(set_up.folder)
         link = f"{address}/start/{set_up.key}"
         say(f"Set up a study: {link}")
         if browser:

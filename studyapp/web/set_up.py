@@ -69,6 +69,11 @@ MOST_PIXELS = 50_000_000
 """Of a picture that is made small on the check page; a rater would be sent it as it is."""
 _PLACES = threading.BoundedSemaphore(2)
 """Requests of these pages at once in this process, whose other threads are left to raters."""
+_NEXT = threading.Lock()
+_ONE_PICTURE = threading.Lock()
+"""A picture is made small alone: while it is read it takes hundreds of megabytes."""
+PATIENCE = 2.0
+"""Seconds that a form waits for a place."""
 PLACE = "relstudy.set_up.place"
 MOMENT = 0.2
 """Seconds in which a draft is exchanged for its new state."""
@@ -153,12 +158,24 @@ def _page(
 @blueprint.before_request
 def take_place() -> None:
     """Turn those away who come while others fill the places; what a ready preview shows is quick, as for a rater."""
+    if request.endpoint == "set_up.enter" or not session.get("csrf"):
+        return  # a link is compared, and whoever did not come by one is turned away
     draft = _draft(current_app.extensions[EXTENSION]) if request.endpoint == "set_up.as_a_rater" else None
     if draft is not None and is_ready(current_app.extensions[EXTENSION].folder / draft.name):
         return
-    if not _PLACES.acquire(blocking=False):
+    if not _PLACES.acquire(blocking=False) and not _comes_free():
         raise ServiceUnavailable
     request.environ[PLACE] = _PLACES
+
+
+def _comes_free() -> bool:
+    """True if the one form that may wait, with all that was filled in, got a place."""
+    if request.method != "POST" or not _NEXT.acquire(blocking=False):
+        return False
+    try:
+        return _PLACES.acquire(timeout=PATIENCE)
+    finally:
+        _NEXT.release()
 
 
 @blueprint.teardown_request
@@ -388,7 +405,8 @@ def _small(file: Path) -> str:
     try:
         if pixels_of(file) > MOST_PIXELS:
             return ""
-        read_picture(file, LONGEST_SIDE).save(shown, "JPEG", quality=80)
+        with _ONE_PICTURE:
+            read_picture(file, LONGEST_SIDE).save(shown, "JPEG", quality=80)
     except RelstudyError:  # a rater would see its name
         return ""
     return f"data:image/jpeg;base64,{base64.b64encode(shown.getvalue()).decode()}"

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import shutil
 import stat
+import subprocess
+import sys
+import threading
+import time
 import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -717,6 +722,7 @@ def test_raters_keep_threads_when_many_studies_are_set_up(host, visitor, monkeyp
     visitor.upload(
         ("trip.zip", zipped({f"{k}.png": picture(10 * k) for k in range(12)})), name="trip", template="items"
     )
+    csrf = visitor.get("/start/question").form().fields["csrf"]
     with set_up._PLACES, set_up._PLACES:
         answer = visitor.client.get("/start/check")
         assert (
@@ -725,6 +731,15 @@ def test_raters_keep_threads_when_many_studies_are_set_up(host, visitor, monkeyp
             and "no place for another at the moment" in answer.text
         )
         assert visitor.client.get("/start/rater/preview/").status_code == 503
+        for address in ("other", "check"):
+            stranger = Visitor(host[0])
+            stranger.get(f"/start/{address}")
+            assert stranger.status == 403
+        threading.Timer(0.2, set_up._PLACES.release).start()
+        form = {"csrf": csrf, "scale": "1-5", "queries": "4", "results": "3", "base": "2", "then": "stay"}
+        answer = visitor.client.post("/start/question", data=form)
+        assert answer.status_code == 302, "a form waits for a moment, since what was filled in would be lost"
+        set_up._PLACES.acquire()
     page = visitor.get("/start/rater/preview/")
     assert visitor.status == 200 and page.text
     with set_up._PLACES, set_up._PLACES:
@@ -738,6 +753,22 @@ def test_raters_keep_threads_when_many_studies_are_set_up(host, visitor, monkeyp
         assert (host[2] / "trip" / "draft.json").read_bytes() == before
     visitor.get("/start/check")
     assert visitor.status == 200
+
+
+def test_nothing_is_left_of_processes_that_were_ended(tmp_path, monkeypatch, commands):
+    """A command whose server was ended ends by itself, and its uploads go with the next start."""
+    for name, age in (("old", 7200), ("new", 0)):
+        (tmp_path / f".upload-{name}").mkdir()
+        os.utime(tmp_path / f".upload-{name}", (time.time() - age,) * 2)
+    draft.remove_leftovers(tmp_path)
+    assert [each.name for each in tmp_path.iterdir()] == [".upload-new"]
+    for_ever = subprocess.Popen  # the command is one that never ends
+    monkeypatch.setattr(
+        draft.subprocess, "Popen", lambda _, **rest: for_ever([sys.executable, "-c", "while True: pass"], **rest)
+    )
+    monkeypatch.setattr(draft, "MOST_WORK", 1)
+    with pytest.raises(RelstudyError, match="plan was ended"):
+        commands(["plan"])
 
 
 def test_what_comes_in_between_is_said(host, visitor, monkeypatch, commands):
