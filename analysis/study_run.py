@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from relstudy.analysis.interim_looks import Looks
 from relstudy.analysis.pipeline import ScoringRun, decided, score_tables, with_left_out
@@ -34,7 +33,6 @@ from relstudy.common.results.serialization import read_content, read_kept, write
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import listed_some
 from relstudy.common.tables.formats.table_files import read_table
-from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.study_folder import notes_on_scores, score_files
 from relstudy.mapping.fitted import FittedMapping, mapping_files, read_mappings
 from relstudy.mapping.scores.score_files import read_scores
@@ -208,14 +206,7 @@ class StudyFolder:
         if not files:
             raise RelstudyError(f"{place}: there is no score table; the report needs at least one system's scores")
         tables = [(file.name, read_scores(file)) for file in files]
-        kept, notes = _covering(tables, self.study.judgments, 0.0 if low_coverage else LEAST_COVERAGE)
-        if not kept:
-            raise RelstudyError(
-                f"{place}: no system scores half of the {len(self.study.judgments)} judged pairs; check that query_id "
-                "and result_id are written the same way in the scores and in the judgments"
-            )
-        (file, first), *others = kept
-        return [(file, first.with_notes([*notes_on_scores(self.folder), *notes])), *others]
+        return covering(tables, self.study.judgments, self.folder, low_coverage)
 
 
 def read_study_folder(folder: Path, judgments: Path | None = None, ratings: Path | None = None) -> StudyFolder:
@@ -360,25 +351,41 @@ def score_study(
     )  # fmt: skip
 
 
-def _covering(
-    tables: Sequence[tuple[str, ScoreTable]], judgments: Judgments, least: float
-) -> tuple[list[tuple[str, ScoreTable]], list[str]]:
-    """The tables with the systems that score enough of the judged pairs, and a note on each other."""
-    wanted = pd.MultiIndex.from_frame(judgments.frame[PAIR].astype("str"))
+def covering(
+    tables: Sequence[tuple[str, ScoreTable]], judgments: Judgments, folder: Path, low_coverage: bool = False
+) -> list[tuple[str, ScoreTable]]:
+    """A study's score tables with the systems that score enough of the judged pairs; a note names each other.
+
+    A system that was added to a study has no judged result before its own are rated.
+
+    Parameters
+    ----------
+    folder : the study's, which the tables are from
+    low_coverage : whether systems that score under half of the judged pairs are kept
+
+    Raises
+    ------
+    RelstudyError
+        if no system scores enough of them
+    """
+    least = 0.0 if low_coverage else LEAST_COVERAGE * len(judgments)
     kept: list[tuple[str, ScoreTable]] = []
     notes: list[str] = []
-    for file, table in tables:
-        inside = pd.MultiIndex.from_frame(table.frame[PAIR]).isin(wanted)
-        counts = table.frame.loc[inside, "system"].value_counts()
+    for file, named in tables:
+        table = named.by_study(judgments.own_ids)
         enough = []
-        for system in table.systems:
-            count = int(counts.get(system, 0))
-            if count and (count >= least * len(judgments) or system in table.runs):
+        for system, count in table.counts(judgments.frame).items():
+            if count and (count >= least or system in table.runs):
                 enough.append(system)
             else:
-                notes.append(
-                    f"{system} is left out: it scores {count} of {len(judgments)} judged pairs, less than half of them."
-                )
+                of_them = "less than half of them" if count else "so nothing of it is judged, or its ids are others"
+                notes.append(f"{system} is left out: it scores {count} of {len(judgments)} judged pairs, {of_them}.")
         if enough:
             kept.append((file, table if len(enough) == len(table.systems) else table.only(enough)))
-    return kept, notes
+    if not kept:
+        raise RelstudyError(
+            f"{folder / 'scores'}: no system scores half of the {len(judgments)} judged pairs; check that query_id and "
+            "result_id are written the same way in the scores and in the judgments"
+        )
+    (file, first), *others = kept
+    return [(file, first.with_notes([*notes_on_scores(folder), *notes])), *others]

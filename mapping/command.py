@@ -117,6 +117,8 @@ def fit(
         scores, leave_out=further.leave_out, only=further.only or None, reading=reading, similarity=similarity,
         pairs=judged.frame,
     ).by_study(judged.own_ids)  # fmt: skip
+    if folder is not None:
+        table = _with_judged_systems(table, judged)
     reading.refuse_unfound()
     options = FitOptions(**fields_given(FitOptions, choices))
     parts: dict[str, tuple[ScoreTable, Judgments]] = {"": (table, judged)}
@@ -167,6 +169,16 @@ def fit(
         click.echo(f"{count_of(len(fits), 'mapping')} written to {folders[name]}.")
     if folder is not None and by is None:
         click.echo(f"Next: relstudy score {quoted(folder)}")
+
+
+def _with_judged_systems(table: ScoreTable, judged: Judgments) -> ScoreTable:
+    """A study's score table without systems of which nothing is judged yet, as those that were just added to it."""
+    counts = table.counts(judged.frame)
+    waiting = [system for system, count in counts.items() if not count]
+    if not waiting or len(waiting) == len(counts):
+        return table
+    note = f"Left out, since no pair of {'it' if len(waiting) == 1 else 'them'} is judged: {', '.join(waiting)}."
+    return table.only([system for system in counts if system not in waiting]).with_notes([note])
 
 
 def _write(fits: list[SystemFit], output: Path, figures: bool) -> None:

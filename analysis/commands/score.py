@@ -24,7 +24,6 @@ from relstudy.common.tables.meaning.reading_options import ReadingOptions
 from relstudy.common.tables.meaning.study_folder import (
     answers_file,
     is_side_by_side,
-    notes_on_scores,
     only_folder,
     scores_in,
     table_in,
@@ -141,6 +140,7 @@ def score(
     from relstudy.analysis.score_request import ScoreRequest, refuse_what_does_not_go_together
     from relstudy.analysis.scoring.saved import read_comparison
     from relstudy.analysis.scoring.trec import qrels_gains
+    from relstudy.analysis.study_run import covering
     from relstudy.calibration.tables.study_tables import InputFile
     from relstudy.common.runtime.files import refuse_over_inputs, together
     from relstudy.common.tables.formats.table_files import read_table, write_table
@@ -202,8 +202,8 @@ def score(
     given, by = fields_given(ScoringOptions, choices), choices["by"]
 
     def read(asked: pd.DataFrame) -> list[tuple[str, ScoreTable]]:
-        (file, first), *others = [(file, read_named(file, reading, similarity, asked)) for file in scores]
-        return [(file, first.with_notes(notes_on_scores(folder))), *others]
+        tables = [(file, read_named(file, reading, similarity, asked)) for file in scores]
+        return tables if folder is None else covering(tables, study.judgments, folder, given.get("low_coverage", False))
 
     request = ScoreRequest(
         study, read, reading, given, saved, judge,

@@ -11,6 +11,7 @@ import pandas as pd
 from relstudy.calibration.tables.own_ids import OwnIds
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import listed
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
 COLUMNS = ["system", "query_id", "result_id", "score"]
 
@@ -82,6 +83,13 @@ class ScoreTable:
         """The rows of these systems."""
         kept = self.frame[self.frame["system"].isin(list(systems))].reset_index(drop=True)
         return replace(self, frame=kept)
+
+    def counts(self, pairs: pd.DataFrame) -> dict[str, int]:
+        """How many of some pairs (query_id, result_id) each system scores."""
+        wanted = pd.MultiIndex.from_frame(pairs[PAIR].astype("str"))
+        inside = pd.MultiIndex.from_frame(self.frame[PAIR]).isin(wanted)
+        found = self.frame.loc[inside, "system"].value_counts()
+        return {system: int(found.get(system, 0)) for system in self.systems}
 
     def with_notes(self, notes: Iterable[str]) -> ScoreTable:
         """The same scores with more to know, said first."""

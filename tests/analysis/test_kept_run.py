@@ -17,6 +17,7 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.study_run import KEPT, read_study_folder, run_of_study
 from relstudy.common.runtime.errors import RelstudyError
 from tests.analysis.test_one_run import run
+from tests.commands import relstudy
 from tests.places import EXAMPLE
 
 pytestmark = pytest.mark.slow
@@ -54,6 +55,21 @@ def test_a_report_of_the_kept_run_is_the_report_of_a_new_one_byte_for_byte(study
     (study / KEPT).unlink()
     assert "Recomputed: no saved run found" in run("report", study, *FEW, "--by", "paradigm")
     assert {path.name: path.read_bytes() for path in (study / "report").rglob("*.*")} == kept
+
+
+def test_a_system_of_which_nothing_is_judged_yet_stops_nothing_in_its_study(study: Path) -> None:
+    """`report` left it out with a note, and `score` and `fit` refused the whole folder."""
+    table = pd.read_csv(next((study / "scores").glob("*.csv")), dtype=str)
+    new = table.assign(result_id=table["result_id"] + "-new", system="fresh")
+    new.to_csv(study / "scores" / "fresh.csv", index=False)
+    printed = run("score", study, *FEW, "--verbose")
+    assert "fresh is left out: it scores 0 of 559 judged pairs, so nothing of it is judged" in printed
+    assert AS_KEPT in run("report", study, *FEW, "--no-pictures")
+    fitted = run("fit", study, "--method", "isotonic")
+    assert "Left out, since no pair of it is judged: fresh." in fitted
+    assert not (study / "mappings" / "fresh.json").exists() and (study / "mappings").is_dir()
+    alone = relstudy("score", study / "scores" / "fresh.csv", "-j", study / "judgments.csv")
+    assert alone.exit_code == 1 and "scores none of the 559 judged pairs" in alone.stderr
 
 
 def test_the_report_that_is_said_to_show_a_run_shows_it(study: Path) -> None:
