@@ -20,7 +20,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy.sparse.linalg import LinearOperator, cg
 from scipy.special import fdtrc, stdtrit
 
 from relstudy.calibration.panel import Panel
@@ -291,6 +290,8 @@ def _left(part: Panel, values: np.ndarray, whole: Panel | None = None, rows: np.
 
     def normal(effects: np.ndarray) -> np.ndarray:
         return np.where(many > 0, part.by_rater(without_pairs(effects[part.rater])), effects)
+
+    from scipy.sparse.linalg import LinearOperator, cg  # which many panels need not load
 
     system = LinearOperator((len(many), len(many)), matvec=normal, dtype=float)
     scale = LinearOperator(system.shape, matvec=lambda each: each / np.maximum(many, 1), dtype=float)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,11 @@ class Calibration:
         """The ratings of all but careless raters whose ratings do not count."""
         frame = self.ratings.frame
         return frame[frame["rating"].isna().to_numpy() | ~np.isnan(self.panel.rating)]
+
+    @cached_property
+    def undecided(self) -> Undecided | None:
+        """The pairs that raters saw and could not decide; None where no judged pair has a known probability."""
+        return None if self.drawn is None else undecided_pairs(self.counted, self.judgments, self.drawn.pairs)
 
     def with_probabilities(self, pairs: str | os.PathLike[str] | Checked) -> Calibration:
         """The same with the probabilities that a pairs table (a study's pairs.csv) gives the pairs to be drawn, times
@@ -497,20 +503,15 @@ def _drawn(result: Calibration) -> dict[str, Any] | None:
     """Numbers of pairs drawn, judged and missing, as JSON; None without a pairs table."""
     if result.drawn is None:
         return None
-    undecided = _undecided(result, result.drawn)
+    undecided = result.undecided
     return {**result.drawn.response.as_json(), "undecided": None if undecided is None else undecided.as_json()}
-
-
-def _undecided(result: Calibration, drawn: DrawnPairs) -> Undecided | None:
-    """The pairs that raters saw and could not decide; None where no judged pair has a known probability."""
-    return undecided_pairs(result.counted, result.judgments, drawn.pairs)
 
 
 def notes_on(result: Calibration) -> list[str]:
     """Notes on the ratings and the judgments, one sentence each."""
     notes = [result.ratings.scale.sentence(), *result.ratings.notes, result.judgments.probability_note()]
     if result.drawn is not None:
-        undecided = _undecided(result, result.drawn)
+        undecided = result.undecided
         notes += [result.drawn.response.sentence(), None if undecided is None else undecided.sentence()]
     notes.append(None if result.model is None else result.model.note or None)
     notes += [result.told_of_drift, result.told_of_order, result.told_of_careless]

@@ -8,9 +8,7 @@ comparison on the pairs that both sides rated.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -19,20 +17,31 @@ import pandas as pd
 from scipy import special
 
 from relstudy.calibration.choice import method_sentence
+from relstudy.calibration.leads_by_two_sides import (
+    LEAST_PAIRS,
+    OrderRow,
+    all_orders_hold,
+    beside,
+    correlations,
+    correlations_apart,
+    leads_of_all,
+    over_queries,
+    query_sums,
+    ranked_differently,
+    signed,
+)
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.pipeline import Calibration, notes_on
 from relstudy.calibration.rater_profiles import agreement_with_others
 from relstudy.calibration.reliability.within_pair_variance import bootstrap_interval
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.wording import count_of, number, percent, span, with_ends
-from relstudy.common.sampling.rankdata import ranks
+from relstudy.common.runtime.wording import count_of, number, percent, with_ends
 from relstudy.common.tables.checked_table import stripped
 from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.group_columns import said_once
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
-LEAST_PAIRS = 10
 MOST_TURNS = 500
 
 
@@ -57,34 +66,6 @@ class SystemRow:
     combined: Estimate
     difference: Estimate
     pairs: tuple[int, int, int]
-
-
-@dataclass(frozen=True)
-class OrderRow:
-    """The lead of one system over another by two sides' judgments.
-
-    Parameters
-    ----------
-    first, second : names
-    theirs, others : how far the first's correlation is above the second's with the judgments of either side
-    difference : theirs less others', its 95 % interval by query, at the level at which all rows hold together
-        (Bonferroni)
-    """
-
-    first: str
-    second: str
-    theirs: float
-    others: float
-    difference: Estimate
-
-    def as_json(self) -> dict[str, Any]:
-        return {
-            "first": self.first,
-            "second": self.second,
-            "rater": self.theirs,
-            "others": self.others,
-            "difference": self.difference.as_json(),
-        }
 
 
 @dataclass(frozen=True)
@@ -165,13 +146,13 @@ class Comparison:
         ]
         if self.people is not None and min(self.people) > 1 and self.bias_before.value is not None:
             lines.append(
-                f"As rated, this group's raters give {_signed(self.bias_before)} compared with the others on the same "
+                f"As rated, this group's raters give {signed(self.bias_before)} compared with the others on the same "
                 "pairs, over raters like these. Calibration removes such differences of level."
             )
         elif self.bias_before.value is not None:
             lines.append(
                 f"On shared pairs: {number(self.bias_before.value, '+.2f')} from the others' mean as rated, "
-                f"{_signed(self.bias_after)} calibrated."
+                f"{signed(self.bias_after)} calibrated."
             )
         else:
             lines.append(f"No direct comparison: {self.bias_before.reason}.")
@@ -196,24 +177,6 @@ class Comparison:
             for row in self.systems
         ]
         return rows, ["system", self.rater_id, "others", "combined", "difference"]
-
-
-def ranked_differently(who: str, orders: Sequence[OrderRow]) -> list[str]:
-    """Sentences on the pairs of systems of which one leads further by one side's judgments than by the others'."""
-    lines = [
-        f"{who} and the others see {row.first} and {row.second} differently: the correlation of {row.first} less that "
-        f"of {row.second} is {number(row.theirs, '+.2f')} by their ratings and {number(row.others, '+.2f')} by "
-        f"the others', a difference of {_signed(row.difference)}."
-        for row in orders
-        if row.difference.excludes_zero
-    ]
-    return lines or [f"Of no two systems {who} and the others see the lead differently."]
-
-
-def all_orders_hold(statements: int) -> str:
-    """The sentence on what the intervals of so many differences of a lead hold for."""
-    every = f"all {statements} pairs of systems together" if statements > 1 else "two systems"
-    return f"These intervals hold for {every}, over queries, and for these people."
 
 
 def compare_rater(
@@ -389,72 +352,22 @@ def _systems(
     both_sides: dict[str, pd.DataFrame] = {}
     for system, part in table.groupby("system", sort=False):
         joined = [source.merge(part, on=PAIR) for source in sources]
-        sums = [_query_sums(frame) for frame in joined]
+        sums = [query_sums(frame) for frame in joined]
         sizes = [round(float(frame["weight"].sum())) for frame in joined]
         enough = [size >= LEAST_PAIRS for size in sizes]
         figures = [
-            _estimate(s, _from_sums, seed) if ok else Estimate.missing(f"fewer than {LEAST_PAIRS} pairs")
+            over_queries(s, correlations, seed) if ok else Estimate.missing(f"fewer than {LEAST_PAIRS} pairs")
             for s, ok in zip(sums, enough, strict=True)
         ]
         difference = Estimate.missing(f"fewer than {LEAST_PAIRS} pairs")
         if enough[0] and enough[1]:
-            both_sides[str(system)] = both = _beside(sums[0], sums[1])
-            difference = _estimate(both, _apart, seed)
+            both_sides[str(system)] = both = beside(sums[0], sums[1])
+            difference = over_queries(both, correlations_apart, seed)
         pairs = (sizes[0], sizes[1], sizes[2])
         systems.append(SystemRow(str(system), figures[0], figures[1], figures[2], difference, pairs))
     if not systems:
         raise RelstudyError("the score tables hold no score")
-    return systems, _orders(both_sides, seed)
-
-
-def leads_apart(
-    one: pd.DataFrame, other: pd.DataFrame, scores: Mapping[str, pd.DataFrame], seed: int = 0, families: int = 1
-) -> list[OrderRow]:
-    """Leads of every system over every other, by the ratings of one side and by those of the other.
-
-    Parameters
-    ----------
-    one, other : query_id, result_id, judgment (a calibrated rating), weight (all of a pair's weigh 1 together)
-    scores : by system query_id, result_id, score, higher is better; a system with fewer than ten pairs of either side
-        has no part
-    families : so many such comparisons are made, and all their intervals hold together
-    """
-    sides = {}
-    for system, part in scores.items():
-        joined = [source.merge(part, on=PAIR) for source in (one, other)]
-        if min(len(frame.drop_duplicates(PAIR)) for frame in joined) >= LEAST_PAIRS:
-            sides[system] = _beside(*map(_query_sums, joined))
-    return _orders(sides, seed, families)
-
-
-def _beside(one: pd.DataFrame, other: pd.DataFrame) -> pd.DataFrame:
-    """Sums by query of one side (a...) beside those of the other (b...)."""
-    return one.add_prefix("a").join(other.add_prefix("b"), how="outer").fillna(0.0)
-
-
-def _orders(both_sides: dict[str, pd.DataFrame], seed: int, families: int = 1) -> list[OrderRow]:
-    """Leads of every system over every other by either side's judgments, the same queries drawn for all four figures.
-
-    Parameters
-    ----------
-    both_sides : by system, the sums of `_query_sums` with one side's judgments and with the other's (`_beside`)
-    families : as in `leads_apart`
-    """
-    couples = list(combinations(both_sides, 2))
-    level = 1 - 0.05 / max(len(couples) * families, 1)
-    rows = []
-
-    def lead(sums: np.ndarray, side: int) -> np.ndarray:
-        one, other = (_from_sums(sums[:, at : at + 6]) for at in (side, side + 12))
-        return one - other
-
-    for first, second in couples:
-        sums = both_sides[first].add_prefix("1").join(both_sides[second].add_prefix("2"), how="outer").fillna(0.0)
-        whole = sums.to_numpy().sum(axis=0, keepdims=True)
-        theirs, others = (float(lead(whole, side)[0]) for side in (0, 6))
-        difference = _estimate(sums, lambda drawn: lead(drawn, 0) - lead(drawn, 6), seed, level)
-        rows.append(OrderRow(first, second, theirs, others, difference))
-    return rows
+    return systems, leads_of_all(both_sides, seed)
 
 
 def _single_ratings(result: Calibration, rows: np.ndarray) -> pd.DataFrame:
@@ -465,35 +378,6 @@ def _single_ratings(result: Calibration, rows: np.ndarray) -> pd.DataFrame:
     frame["judgment"] = result.calibrated[rows]
     frame["weight"] = 1 / np.bincount(pair, minlength=panel.n_pairs)[pair]
     return frame
-
-
-def _query_sums(frame: pd.DataFrame) -> pd.DataFrame:
-    """Per query, the sums a correlation is made of: weights, and weighted x, y, x², y², xy (x, y: relative ranks)."""
-    x, y = (ranks(frame[name].to_numpy()) / max(len(frame), 1) for name in ("score", "judgment"))
-    columns = {"n": np.ones(len(frame)), "x": x, "y": y, "xx": x * x, "yy": y * y, "xy": x * y}
-    weighted = pd.DataFrame(columns).mul(frame["weight"].to_numpy(), axis=0)
-    return weighted.groupby(frame["query_id"].to_numpy()).sum()
-
-
-def _from_sums(sums: np.ndarray) -> np.ndarray:
-    n, x, y, xx, yy, xy = sums.T
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray((n * xy - x * y) / np.sqrt((n * xx - x * x) * (n * yy - y * y)))
-
-
-def _apart(both: np.ndarray) -> np.ndarray:
-    """Correlations of the first six sums less those of the others."""
-    return _from_sums(both[:, :6]) - _from_sums(both[:, 6:])
-
-
-def _estimate(
-    sums: pd.DataFrame, figure: Callable[[np.ndarray], np.ndarray], seed: int, level: float = 0.95
-) -> Estimate:
-    """A figure of all queries' sums, with its interval by queries drawn again."""
-    values = sums.to_numpy()
-    value = float(figure(values.sum(axis=0, keepdims=True))[0])
-    low, high = bootstrap_interval(values, figure, seed, level=level)
-    return Estimate.of(value, low, high, None if np.isfinite(value) else "scores or judgments are all the same")
 
 
 def _mean_with_interval(values: np.ndarray, seed: int) -> Estimate:
@@ -514,9 +398,3 @@ def _fisher(correlation: float, n: int) -> Estimate:
 
 def _short(estimate: Estimate) -> str:
     return with_ends(estimate.value, estimate.low, estimate.high, ".2f")
-
-
-def _signed(estimate: Estimate) -> str:
-    if estimate.value is None or estimate.ends is None:
-        return "–"
-    return f"{number(estimate.value, '+.2f')} ({span(*estimate.ends, '+.2f')})"

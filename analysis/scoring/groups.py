@@ -19,7 +19,7 @@ from relstudy.analysis.scoring.measure_tests import MeasureTests, measure_tests
 from relstudy.analysis.scoring.options import ScoringOptions, TestOptions, options_over
 from relstudy.analysis.scoring.results import Coverage, Family, ScoreResult
 from relstudy.analysis.scoring.run import score_candidates
-from relstudy.calibration.rater_comparison import OrderRow, all_orders_hold, leads_apart, ranked_differently
+from relstudy.calibration.leads_by_two_sides import OrderRow, all_orders_hold, leads_apart, ranked_differently
 from relstudy.calibration.tables.pair_ratings import PairRatings
 from relstudy.calibration.tables.study_tables import StudyTables
 from relstudy.common.runtime.wording import in_words, listed, listed_some
