@@ -54,8 +54,8 @@ class CountOptions(CodeFormat, LabelText):
     )
     engine: Engine | Literal["dask"] = option(
         "auto",
-        "Who counts: auto is numba where it can be imported, else numpy; dask the workers of a cluster, which see the "
-        "same files.",
+        "Who counts: auto is numba where it can be imported and codes are many, else numpy; dask the workers of a "
+        "cluster, which see the same files.",
     )
     scheduler: str | None = option(
         None,
@@ -94,10 +94,10 @@ def count_command(options: CountOptions, as_json: bool) -> None:
       relstudy hash count --queries q.npy --database db.npy \\
           --query-labels yq.txt --database-labels y.txt -o table.npz
     """
-    from relstudy.analysis.hashing.counting.counts import usable_engine
+    from relstudy.analysis.hashing.counting.counts import has_numba
     from relstudy.analysis.hashing.counting.distributed import count_files
 
-    if options.engine == "auto" and usable_engine() == "numpy":
+    if options.engine == "auto" and not has_numba():
         say("numba cannot be imported; counting with numpy, which gives the same integers, slower")
     job, output = options.job(), options.output
     labels = (options.query_labels, *options.database_labels)

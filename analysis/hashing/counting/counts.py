@@ -6,9 +6,11 @@ Every metric is computed from this table; it adds over shards of the database, a
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import reduce
+from importlib.util import find_spec
 from typing import Any, Literal
 
 import numpy as np
@@ -28,6 +30,7 @@ from relstudy.common.options.argument_checks import check_arguments
 from relstudy.common.runtime.errors import RelstudyError
 
 ARCHIVE = Archive("count table", "relstudy hash count")
+FEW = 30_000_000
 LONGEST = 1 << 13
 """Most bits of a code: twice a distance plus one fits 16 bits, and the size of every Hamming ball can be printed."""
 
@@ -204,9 +207,24 @@ def without_self(table: CountTable) -> CountTable:
     return CountTable(table.total - itself, relevant, {**table.about, "exclude_self": True})
 
 
-def usable_engine(engine: Engine = "auto") -> Literal["numba", "numpy"]:
-    """`auto` is numba where it can be imported, and numpy elsewhere: the integers are the same, only slower to come."""
-    if engine == "numpy":
+def has_numba() -> bool:
+    """True if numba is installed; it is not imported."""
+    try:
+        return find_spec("numba") is not None
+    except ImportError:
+        return False
+
+
+def usable_engine(engine: Engine = "auto", comparisons: float = np.inf) -> Literal["numba", "numpy"]:
+    """`auto` is numba where it can be imported, and numpy elsewhere: the integers are the same, only slower to come.
+
+    So few comparisons as numpy makes before numba is imported are left to it.
+
+    Parameters
+    ----------
+    comparisons : of 64 bits of two codes each
+    """
+    if engine == "numpy" or (engine == "auto" and comparisons <= FEW and "numba" not in sys.modules):
         return "numpy"
     try:
         import numba  # noqa: F401
@@ -228,7 +246,8 @@ def count(
     ----------
     queries, database : codes of the same length
     truth : which codes are relevant to which query
-    engine : `numba` (compiled, all cores), `numpy`, or `auto`, which is numba where it can be imported
+    engine : `numba` (compiled, all cores), `numpy`, or `auto`, which is numba where it can be imported and the codes
+        are many
     about : kept with the table
 
     Returns
@@ -248,7 +267,8 @@ def count(
     if queries.bits > LONGEST:
         raise RelstudyError(f"codes of {queries.bits} bits are too long to count; {LONGEST} bits are the most")
     check_sizes(truth, len(queries), len(database))
-    counter = _by_numba if usable_engine(engine) == "numba" else _by_numpy
+    comparisons = len(queries) * database.columns.size
+    counter = _by_numba if usable_engine(engine, comparisons) == "numba" else _by_numpy
     total, relevant = counter(queries, database, truth)
     return CountTable(total, relevant, {**facts_of(truth), **(about or {})})
 

@@ -18,9 +18,8 @@ from relstudy.analysis.hashing.metrics.conventions import Conventions
 from relstudy.analysis.hashing.metrics.evaluate import notes_on
 from relstudy.analysis.hashing.metrics.first_ranks import check_cut, precision_at
 from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
-from relstudy.analysis.hashing.metrics.mean_interval import mean_interval
+from relstudy.analysis.hashing.metrics.mean_interval import mean_interval, same_draws
 from relstudy.analysis.hashing.metrics.radius import area_under_curve, precision_recall_by_radius
-from relstudy.analysis.resampling.bootstrap import query_counts
 from relstudy.analysis.resampling.spread import percentile_interval
 from relstudy.common.options.option_wording import either
 from relstudy.common.results.estimates import Estimate
@@ -241,7 +240,7 @@ def _pooled(table: CountTable, radius: int, rules: Conventions, seed: int) -> di
     names = ("auprc", f"precision_micro_{radius}")
     if table.by_rank is not None:
         return dict.fromkeys(names, np.array([np.nan]))
-    draws = query_counts(table.queries, seed=seed)
+    draws = same_draws(table.queries, seed)
     times = np.column_stack([np.ones(table.queries), draws]).T
     seen, hits = (times @ np.cumsum(counts, axis=1) for counts in (table.total, table.relevant))
     precision = np.divide(hits, seen, out=np.full(seen.shape, np.nan), where=seen > 0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from relstudy.analysis.resampling.bootstrap import query_counts
@@ -27,4 +29,12 @@ def mean_interval(values: np.ndarray, none: str, seed: int = 0) -> Estimate:
     mean = float(np.mean(values))
     if len(values) == 1:
         return Estimate(mean)
-    return Estimate(mean, *percentile_interval(values @ query_counts(len(values), seed=seed) / len(values)))
+    return Estimate(mean, *percentile_interval(values @ same_draws(len(values), seed) / len(values)))
+
+
+@lru_cache(maxsize=2)
+def same_draws(queries: int, seed: int) -> np.ndarray:
+    """Those of `query_counts`, made once for all figures of so many queries; they cannot be written to."""
+    counts = query_counts(queries, seed=seed)
+    counts.setflags(write=False)
+    return counts
