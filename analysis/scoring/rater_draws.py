@@ -13,8 +13,9 @@ queries vary by too is taken off (`relstudy.analysis.resampling.bootstrap.RaterR
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from scipy import sparse
@@ -35,10 +36,8 @@ STEP = 0.25
 whole exponential weights the few ratings of a pair are noisier, and r varies a third too much. A quarter of the way,
 and the change times four, leaves a sixteenth of that. Relevance goes all the way, since a cut that moves by less passes
 none of the few values that calibrated ratings have."""
-AT_ONCE, MOST_AT_ONCE = 32, 128
-"""Replicates whose weights of all ratings are made at once: 100,000 ratings then take 26 MB, a few times over."""
-CELLS_AT_ONCE = 2_000_000
-"""So many weights at once at most, where that is more than AT_ONCE replicates: 16 MB."""
+RATINGS_AT_ONCE = 400
+"""Ratings whose weights in all replicates are made at once, and those of the query that they end in."""
 MOST_CELLS = 50_000_000
 """Pairs times replicates of one table: 200 MB."""
 
@@ -137,23 +136,36 @@ class RaterDraws:
         random = np.random.default_rng([seed, 3])
         shares = random.standard_exponential((number, min(replicates, REPLICATES, most)))
         shares *= number / shares.sum(axis=0)
-        cell = np.unique(pairs.query[ratings.pair] * number + rater, return_inverse=True)[1]
-        single = random.standard_exponential((int(cell.max()) + 1, min(replicates, BOTH, most)))
-        reach = np.sqrt(1.0 - pairs.probability[ratings.pair])[:, None] if finite else 1.0
+        order = np.lexsort((rater, ratings.pair, pairs.query[ratings.pair]))
+        ratings, rater = ratings.rows(order), rater[order]
+        query = pairs.query[ratings.pair]
+        cell = np.unique(query * number + rater, return_inverse=True)[1]
+        singles = min(replicates, BOTH, most)
+        reach = np.sqrt(1.0 - pairs.probability[ratings.pair])[:, None] if finite else np.ones((len(query), 1))
         cuts = moved_cuts(ratings, rater, shares, relevance.cut)
-        still = np.full(single.shape[1], relevance.cut)
+        still = np.full(singles, relevance.cut)
+        blocks = _blocks(query)
 
-        def of_raters(part: slice) -> np.ndarray:
-            return np.asarray(shares[:, part][rater])
+        def of_raters(rows: slice) -> np.ndarray:
+            return np.asarray(shares[rater[rows]])
 
-        def of_ratings(part: slice) -> np.ndarray:
-            return np.asarray(1.0 + (single[:, part][cell] - 1.0) * reach)
+        def of_ratings(rows: slice) -> np.ndarray:
+            here = cell[rows] - cell[rows].min()
+            drawn = random.standard_exponential((int(here.max()) + 1, singles))
+            return np.asarray(1.0 + (drawn[here] - 1.0) * reach[rows])
 
         return cls(
-            _reweighted(ratings, len(pairs), of_raters, relevance.rule, cuts),
-            _reweighted(ratings, len(pairs), of_ratings, relevance.rule, still),
+            _reweighted(ratings, len(pairs), blocks, of_raters, relevance.rule, cuts),
+            _reweighted(ratings, len(pairs), blocks, of_ratings, relevance.rule, still),
             number,
         )
+
+
+def _blocks(query: np.ndarray) -> list[slice]:
+    """The ratings of whole queries, about `RATINGS_AT_ONCE` each; `query` is that of each rating, ascending."""
+    ends = np.append(np.flatnonzero(np.diff(query)) + 1, len(query))
+    last = ends[np.append(np.diff(ends // RATINGS_AT_ONCE) > 0, True)]
+    return [slice(start, stop) for start, stop in pairwise([0, *last.tolist()])]
 
 
 def numbered(ratings: PairRatings, pairs: np.ndarray) -> np.ndarray:
@@ -224,46 +236,54 @@ def moved_cuts(ratings: PairRatings, rater: np.ndarray, shares: np.ndarray, cut:
 
 
 def _reweighted(
-    ratings: PairRatings, pairs: int, times: Callable[[slice], np.ndarray], rule: RelevanceRule, cuts: np.ndarray
+    ratings: PairRatings,
+    pairs: int,
+    blocks: Sequence[slice],
+    times: Callable[[slice], np.ndarray],
+    rule: RelevanceRule,
+    cuts: np.ndarray,
 ) -> ReweightedPairs:
     """The pairs when ratings are weighted, in judgments `STEP` of the way, and are relevant above cuts[b].
 
     Parameters
     ----------
-    times : the weights in a slice of the replicates, float [ratings, its length]; in slices, so that a million ratings
-        are never held as often as there are replicates
+    ratings : those of a pair one after another, and some of every pair
+    blocks : all ratings, those of a pair in one block
+    times : the weights of the ratings of a block, float [its length, replicates]; asked for once a block, in order, so
+        that a million ratings are never held as often as there are replicates
     """
-    rows, replicates = (ratings.pair, np.arange(len(ratings.pair))), len(cuts)
+    pair, replicates = ratings.pair, len(cuts)
 
-    def shares(counts: np.ndarray | None) -> sparse.csr_array:
-        each = np.ones(len(ratings.pair)) if counts is None else counts
-        within = each / np.bincount(ratings.pair, each, pairs)[ratings.pair]
-        return sparse.csr_array((within, rows), shape=(pairs, len(ratings.pair)))
+    def shares(counts: np.ndarray | None) -> np.ndarray:
+        each = np.ones(len(pair)) if counts is None else counts
+        return np.asarray(each / np.bincount(pair, each, pairs)[pair])
 
     plain, weighted = shares(ratings.care), shares(ratings.weight)
-    alike = ratings.weight is None or bool(np.allclose(plain.data, weighted.data))
+    alike = ratings.weight is None or bool(np.allclose(plain, weighted))
     middle = float(ratings.calibrated.mean())
-    from_middle = weighted.copy()
-    from_middle.data = weighted.data * (ratings.calibrated - middle)[weighted.indices]
+    from_middle = weighted * (ratings.calibrated - middle)
+    own = np.bincount(pair, from_middle, pairs)[:, None]
     one_cut = bool((cuts == cuts[0]).all())
-    above = plain.copy()
-    above.data = plain.data * (ratings.calibrated > cuts[0])[plain.indices]
-    at_once = max(AT_ONCE, min(MOST_AT_ONCE, CELLS_AT_ONCE // len(ratings.pair)))
     mass, hits, pull, judgment = (np.empty((pairs, replicates), dtype=np.float32) for _ in range(4))
-    own = (weighted @ (ratings.calibrated - middle))[:, None]
-    for start in range(0, replicates, at_once):
-        part = slice(start, start + at_once)
-        here = times(part)
-        drawn = weighted @ here
-        product = from_middle @ here
-        pull[:, part] = 1.0 + STEP * (drawn - 1.0)
-        judgment[:, part] = (own + STEP * (product - own)) / pull[:, part]
+    for block in blocks:
+        starts = np.flatnonzero(np.diff(pair[block], prepend=-1))
+        these, here = pair[block][starts], times(block)
+        drawn, product = (_sums(weight[block], starts, here) for weight in (weighted, from_middle))
+        pull[these] = 1.0 + STEP * (drawn - 1.0)
+        judgment[these] = (own[these] + STEP * (product - own[these])) / pull[these]
         if rule is RelevanceRule.SHARE:
-            mass[:, part] = drawn if alike else plain @ here
-            hits[:, part] = above @ here if one_cut else plain @ (here * (ratings.calibrated[:, None] > cuts[part]))
+            mass[these] = drawn if alike else _sums(plain[block], starts, here)
+            here *= ratings.calibrated[block, None] > (cuts[:1] if one_cut else cuts)
+            hits[these] = _sums(plain[block], starts, here)
         else:
             with np.errstate(invalid="ignore", divide="ignore"):
                 mean = np.nan_to_num(product / drawn, posinf=0.0, neginf=0.0)
-            mass[:, part] = drawn
-            hits[:, part] = drawn * (mean + middle > cuts[part])
-    return ReweightedPairs(mass, np.minimum(hits, mass), pull, judgment, middle)
+            mass[these] = drawn
+            hits[these] = drawn * (mean + middle > cuts)
+    return ReweightedPairs(mass, np.minimum(hits, mass, out=hits), pull, judgment, middle)
+
+
+def _sums(weight: np.ndarray, starts: np.ndarray, each: np.ndarray) -> np.ndarray:
+    """Sums of rows of `each`, float [ratings, replicates], by their weight, over those from each start to the next."""
+    ends, columns = np.append(starts, len(each)), np.arange(len(each))
+    return np.asarray(sparse.csr_array((weight, columns, ends), shape=(len(starts), len(each))) @ each)

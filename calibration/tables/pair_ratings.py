@@ -58,17 +58,18 @@ class PairRatings:
 
     def part(self, inside: np.ndarray) -> PairRatings:
         """The ratings of some of the pairs, bool [pairs], which are numbered again; their raters are not."""
-        kept = self._rows(inside[self.pair])
+        kept = self.rows(inside[self.pair])
         return replace(kept, pair=(np.cumsum(inside) - 1)[kept.pair])
 
     def some(self, rows: np.ndarray) -> PairRatings:
         """Some of the ratings, bool [ratings], with their raters numbered again; of the same pairs."""
-        kept = self._rows(rows)
+        kept = self.rows(rows)
         if kept.rater is None:
             return kept
         return replace(kept, rater=np.unique(kept.rater, return_inverse=True)[1].astype(np.int64))
 
-    def _rows(self, rows: np.ndarray) -> PairRatings:
+    def rows(self, rows: np.ndarray) -> PairRatings:
+        """Some of the ratings, or all in another order, bool or int64 [ratings]."""
         return PairRatings(**{name: values[rows] for name, values in self._known().items()})
 
     def _known(self) -> dict[str, np.ndarray]:

@@ -253,13 +253,14 @@ def test_other_raters_do_not_by_themselves_lower_a_correlation() -> None:
     """Three ratings a pair: with whole exponential weights their means are noisier, r falls and varies a third more."""
     random = np.random.default_rng(11)
     number = 720
-    quality, pair = random.normal(size=number), np.tile(np.arange(number), 3)
-    rater = np.concatenate([random.permuted(np.tile(np.arange(12), number // 12)) for _ in range(3)])
+    quality, pair = random.normal(size=number), np.repeat(np.arange(number), 3)
+    rater = np.stack([random.permuted(np.tile(np.arange(12), number // 12)) for _ in range(3)], axis=1).ravel()
     found = PairRatings(pair, quality[pair] + 0.8 * random.normal(size=len(pair)), rater)
     times = random.exponential(size=(12, 200))
     times *= 12 / times.sum(axis=0)
     score = quality + random.normal(size=number)
-    drawn = _reweighted(found, number, lambda part: times[:, part][rater], RelevanceRule.SHARE, np.zeros(200))
+    blocks = [slice(0, 300), slice(300, len(pair))]
+    drawn = _reweighted(found, number, blocks, lambda rows: times[rater[rows]], RelevanceRule.SHARE, np.zeros(200))
     means = np.bincount(pair, found.calibrated) / 3
     value = float(np.corrcoef(means, score)[0, 1])
     # it falls by .02 with whole weights, and by a sixteenth of that with a quarter of them
