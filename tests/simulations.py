@@ -1,4 +1,4 @@
-"""The modules of scripts/simulations, for the small versions of their tables."""
+"""The modules of evidence/simulations, for the small versions of their tables."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from types import ModuleType
 
 from tests.places import ROOT
 
-FOLDER = ROOT / "scripts" / "simulations"
+FOLDER = ROOT / "evidence" / "simulations"
 
 
 def simulation(name: str) -> ModuleType:

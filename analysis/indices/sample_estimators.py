@@ -25,11 +25,11 @@ ON_RELEVANT = frozenset(("R", "nDCG", "AP"))
 """Those of them that rest on the number of relevant results."""
 LARGEST = 0.25
 """The largest coefficient of variation of a query's number of relevant results, root mean square over queries, with
-which figures that rest on it are given (scripts/sampled_measures.py). A lower one keeps samples that happen to find
+which figures that rest on it are given (evidence/sampled_measures.py). A lower one keeps samples that happen to find
 many relevant results, whose intervals hold the truth less often."""
 LARGEST_SEEN = 0.22
 """The largest coefficient of variation of the number of results that a sum looks at, as those judged stand for them,
-with which it has an interval: that of 20 of equal weight (scripts/sampled_measures.py)."""
+with which it has an interval: that of 20 of equal weight (evidence/sampled_measures.py)."""
 LARGEST_ROOM = 0.5
 """The largest part of a figure's standard error over queries by which results that nothing judged speaks of may raise
 it, with which it has an interval: one of 95 % still holds the truth in 92 % of samples, whatever those results are."""

@@ -1,6 +1,6 @@
 """Simulated worlds: a collection, systems that score it, a design that draws pairs, and people who rate them.
 
-One maker for `relstudy plan`, the scripts of scripts/simulations and tests, so that they mean the same by a rater's
+One maker for `relstudy plan`, the tables of evidence/simulations and tests, so that they mean the same by a rater's
 leniency or a system's skill. A study comes as the tables that `relstudy sample` and the app would have written, and
 `World.truth` is what endlessly many honest raters would say of the whole collection. `Collection` can also be made by
 hand, for systems and values of any other shape.

@@ -13,7 +13,8 @@ from relstudy.common.runtime.wording import count_of, percent
 
 HELD = 0.973
 """Of the intervals of the repeated demonstration, the share that held the truth: the last line of
-`python -P benchmarks/demo.py 20 --ratings 3 --seed 7100`. They speak of any raters like these, and are long."""
+`python -P evidence/benchmarks/demo.py 20 --ratings 3 --seed 7100`. They speak of any raters like these, and are
+long."""
 
 
 def trust_section(tables: PageTables, verdict: Verdict) -> Section | None:

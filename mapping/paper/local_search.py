@@ -2,7 +2,7 @@
 
 The source handed Eq. 4.9 to MATLAB's fmincon, a sequential quadratic program, and warned of local optima. SciPy's
 SLSQP is a program of that kind. The problem has no local optimum but the global one (`optimum.closed_form`);
-what an optimiser falls short of it is its own early end. `scripts/mapping_local_optimum.py` prints how far.
+what an optimiser falls short of it is its own early end. `evidence/mapping_local_optimum.py` prints how far.
 """
 
 from __future__ import annotations

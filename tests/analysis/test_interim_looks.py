@@ -310,7 +310,7 @@ def _independent_rival(seed: int, queries: int = 150) -> tuple[pd.DataFrame, pd.
 
 @pytest.mark.slow
 def test_bounds_tell_equal_systems_apart_no_more_often_than_tests_at_each_look(monkeypatch, capsys):
-    """A small version of `python scripts/coverage.py looks`; two studies tell the order of the errors alone."""
+    """A small version of `python evidence/coverage.py looks`; two studies tell the order of the errors alone."""
     module = simulation("looks")
     small = (module.Cell("topics", steps="twelve of 5"), module.Cell("by query", 3))
     monkeypatch.setattr(module, "CELLS", {"small": small})
@@ -336,7 +336,7 @@ def test_a_worse_system_of_a_simulation_is_as_much_worse_as_is_asked(world):
 
 @pytest.mark.slow
 def test_each_way_of_asking_ends_with_a_sign_and_a_share_of_the_ratings():
-    """A small version of `python scripts/coverage.py loop`: a difference that all ways find."""
+    """A small version of `python evidence/coverage.py loop`: a difference that all ways find."""
     module = simulation("loop")
     found = module.one_study(module.WAYS, 30, 3, (1.0, 4.0), module.JUDGE, module.SEED, 0)
     assert (found[:, 0] == 1).all(), dict(zip(module.WAYS, found[:, 0], strict=True))

@@ -409,7 +409,7 @@ def test_one_shared_pair_and_one_other_rater_are_said_to_be_one() -> None:
 
 @pytest.mark.slow
 def test_two_groups_that_do_not_differ_are_told_apart_as_often_as_the_level_says() -> None:
-    sys.path.insert(0, str(ROOT / "scripts" / "simulations"))
+    sys.path.insert(0, str(ROOT / "evidence" / "simulations"))
     try:
         from rater_groups import ratings
     finally:

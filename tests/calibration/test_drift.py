@@ -9,6 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from evidence.simulations.careless import INDICES
+from evidence.simulations.drift import biases, nearness
 from relstudy.calibration.drift import Drift, by_tenth, drift_note, session_drift
 from relstudy.calibration.options import CalibrationOptions
 from relstudy.calibration.panel import Panel
@@ -17,8 +19,6 @@ from relstudy.calibration.tables.ratings import Ratings, check_ratings
 from relstudy.calibration.tables.session import session_order
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.tables.checked_table import Checked
-from scripts.simulations.careless import INDICES
-from scripts.simulations.drift import biases, nearness
 
 RATERS, PAIRS, EACH = 12, 160, 60
 

@@ -238,7 +238,7 @@ def test_weighing_raters_gains_on_every_panel_or_costs_nothing(shared_data: Path
 
 @pytest.fixture(scope="module")
 def script() -> Any:
-    spec = importlib.util.spec_from_file_location("calibration_default", ROOT / "scripts" / "calibration_default.py")
+    spec = importlib.util.spec_from_file_location("calibration_default", ROOT / "evidence" / "calibration_default.py")
     assert spec is not None and spec.loader is not None
     script = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = script  # dataclasses look their module up

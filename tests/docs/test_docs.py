@@ -177,7 +177,7 @@ def test_the_commands_of_the_page_run_and_print_what_it_says(
     page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("DATABASE_URL", raising=False)
-    for name in ("data", "scripts"):
+    for name in ("data", "evidence"):
         (tmp_path / name).symlink_to(ROOT / name)
     if page in FILES:
         FILES[page](tmp_path)

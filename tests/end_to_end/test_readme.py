@@ -71,7 +71,7 @@ def test_every_other_command_block_runs_on_what_the_demo_left(demo: Demo, monkey
 
 @pytest.mark.slow
 def test_ground_truths_and_hash_codes_are_held_against_the_demos_panel(demo: Demo) -> None:
-    script = [sys.executable, ROOT / "scripts" / "hashing_audit.py", demo.workplace / "demo"]
+    script = [sys.executable, ROOT / "evidence" / "hashing_audit.py", demo.workplace / "demo"]
     result = subprocess.run(script, capture_output=True, text=True, timeout=900)
     assert result.returncode == 0, result.stderr
     for name in ("shared label", "epsilon-ball", "k-NN", "itq"):

@@ -1,12 +1,12 @@
-"""scripts/company.py finds each two systems whose verdict the company turns, and only near the bound."""
+"""evidence/company.py finds each two systems whose verdict the company turns, and only near the bound."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
+from evidence.company import company, paired_of, rows_of, scored
 from relstudy.analysis.resampling.best_set import ranks_of
-from scripts.company import company, paired_of, rows_of, scored
 from tests.places import EXAMPLE
 
 pytestmark = pytest.mark.slow

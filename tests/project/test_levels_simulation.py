@@ -1,10 +1,10 @@
-"""Noise by level: a small version of `python scripts/coverage.py levels --oracle`."""
+"""Noise by level: a small version of `python evidence/coverage.py levels --oracle`."""
 
 from __future__ import annotations
 
 import pytest
 
-from scripts.simulations.levels import WORLDS, World, run_oracle
+from evidence.simulations.levels import WORLDS, World, run_oracle
 
 
 @pytest.mark.parametrize(("name", "ratings"), [("rare", 1), ("binary", 5)])

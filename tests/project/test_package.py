@@ -20,7 +20,7 @@ from tests.places import EXAMPLE, ROOT
 pytestmark = pytest.mark.slow
 
 FOLDERS = ("analysis", "calibration", "mapping", "studyapp")
-CODE = (*FOLDERS, "relstudy/api", "relstudy/common", "scripts", "benchmarks", "tests")
+CODE = (*FOLDERS, "relstudy/api", "relstudy/common", "evidence", "scripts", "tests")
 NOT_IN_CODE = ("__pycache__", ".pyc")
 
 WAY = f"""

@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from evidence.public_human_data import SETS, as_study, main
 from relstudy.analysis.report.inputs import page_tables
 from relstudy.analysis.report.paper.people import by_person, one_person
 from relstudy.analysis.report.paper.reading import interfaces_of
@@ -17,7 +18,6 @@ from relstudy.analysis.report.paper.study import PaperStudy
 from relstudy.analysis.report.tables import Table
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.study_run import read_study_folder, score_study
-from scripts.public_human_data import SETS, as_study, main
 from tests.commands import succeeds
 from tests.places import ROOT
 

@@ -8,23 +8,25 @@ import sys
 
 import pytest
 
-from scripts.beside_peers import REASONS, SAME
+from evidence.beside_peers import REASONS, SAME
 from tests.places import ROOT
+
+FILES = sorted(path for folder in ("evidence", "scripts") for path in (ROOT / folder).rglob("*.py"))
 
 
 @pytest.mark.slow
 def test_a_script_that_imports_numba_gets_the_library_coverage_and_not_the_script_of_that_name() -> None:
-    code = f"import sys; sys.path[0] = {str(ROOT / 'scripts')!r}; import numba, coverage; print(coverage.types.Tracer)"
+    code = f"import sys; sys.path[0] = {str(ROOT / 'evidence')!r}; import numba, coverage; print(coverage.types.Tracer)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow
 def test_the_command_of_simulated_tables_names_each_with_its_first_line() -> None:
-    script = [sys.executable, ROOT / "scripts" / "coverage.py"]
+    script = [sys.executable, ROOT / "evidence" / "coverage.py"]
     listed = subprocess.run(script, capture_output=True, text=True, timeout=60)
     assert listed.returncode == 0, listed.stderr
-    modules = [path.stem for path in (ROOT / "scripts" / "simulations").glob("[!_]*.py")]
+    modules = [path.stem for path in (ROOT / "evidence" / "simulations").glob("[!_]*.py")]
     assert modules
     assert [name for name in modules if f"\n    {name} " not in listed.stdout] == []
     assert subprocess.run([*script, "nonsense"], capture_output=True, timeout=60).returncode == 2
@@ -32,10 +34,10 @@ def test_the_command_of_simulated_tables_names_each_with_its_first_line() -> Non
 
 @pytest.mark.slow
 def test_every_script_finds_what_it_imports() -> None:
-    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in (ROOT / "scripts").rglob("*.py")]
-    assert len(names) > 60
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in FILES]
+    assert len(names) > 90
     code = (
-        "import importlib, sys; sys.path.append('scripts/simulations'); [*map(importlib.import_module, sys.argv[1:])]"
+        "import importlib, sys; sys.path.append('evidence/simulations'); [*map(importlib.import_module, sys.argv[1:])]"
     )
     done = subprocess.run([sys.executable, "-c", code, *names], cwd=ROOT, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
@@ -54,6 +56,6 @@ def test_figures_beside_other_libraries_differ_for_the_reasons_that_the_script_g
 
 
 def test_the_packages_of_an_installation_are_weighed() -> None:
-    command = [sys.executable, ROOT / "scripts" / "install_size.py", "--least", "100"]
+    command = [sys.executable, ROOT / "evidence" / "install_size.py", "--least", "100"]
     printed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert re.match(r"\d+ packages, [\d,]+ MB\n", printed) and re.search(r"\| pyarrow \| \d{3} \| relstudy \|", printed)

@@ -1,11 +1,11 @@
-"""Small versions of `python scripts/coverage.py unseen`; the whole takes some forty minutes of a processor."""
+"""Small versions of `python evidence/coverage.py unseen`; the whole takes some forty minutes of a processor."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from scripts.simulations import unseen
+from evidence.simulations import unseen
 
 FEWEST = {"bands": 0.6, "changes": 0.7, "rasch": 0.8, "classes": 0.85, "g-theory": 0.5}
 """Least share that two studies hold of what they should: each is many errors below what the whole table has."""

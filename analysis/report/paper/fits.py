@@ -46,7 +46,7 @@ def methods_of(own: bool, ogive: bool = False) -> tuple[str, ...]:
 
 
 APART = {"correlation": 0.04, "bayes": 0.01}
-"""The most a method's correlations lie from those of the paper's own, rounded up (scripts/differences.py, two
+"""The most a method's correlations lie from those of the paper's own, rounded up (evidence/differences.py, two
 systems of data/example)."""
 
 

@@ -16,7 +16,7 @@ REACH = "design_reach"
 """Column of pairs and judgments: the design's reach, one value throughout, written where figures depend on it."""
 
 LEAST_REACH = 20.0
-"""Intervals of figures over the whole population are given from here on; `scripts/coverage.py pool` shows why."""
+"""Intervals of figures over the whole population are given from here on; `evidence/coverage.py pool` shows why."""
 
 
 LEAST_QUERIES = 20

@@ -1,4 +1,4 @@
-"""A small version of `python scripts/published_codes.py`, on codes made here."""
+"""A small version of `python evidence/published_codes.py`, on codes made here."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_an_order_of_equal_distances_lies_between_the_least_and_the_most(tmp_pat
         parts = {"test_hash": queries, "database_hash": database, "test_label": own, "database_label": theirs}
         for part, array in (parts | {"ids": np.argsort(distance, axis=1, kind="stable").T}).items():
             np.save(folder / part, array)
-    script = [sys.executable, ROOT / "scripts" / "published_codes.py", tmp_path]
+    script = [sys.executable, ROOT / "evidence" / "published_codes.py", tmp_path]
     done = subprocess.run(script, capture_output=True, text=True, check=True, cwd=ROOT)
     rows = [line.split() for line in done.stdout.splitlines()[1:]]
     assert [row[:4] for row in rows] == [["UCF101", "16", "100", "87.38"], ["HMDB51", "16", "70", "57.67"]]

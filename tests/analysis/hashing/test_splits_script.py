@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scripts import hashing_splits
+from evidence import hashing_splits
 
 pytestmark = pytest.mark.slow
 

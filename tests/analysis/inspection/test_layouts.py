@@ -67,7 +67,7 @@ def test_where_only_a_person_can_tell_no_command_is_printed_as_the_one(written: 
 
 def printed_by_script(*words: str) -> str:
     done = subprocess.run(
-        [sys.executable, ROOT / "scripts" / "layouts.py", *words], capture_output=True, text=True, check=True,
+        [sys.executable, ROOT / "evidence" / "layouts.py", *words], capture_output=True, text=True, check=True,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
     )  # fmt: skip
     return done.stdout

@@ -1,4 +1,4 @@
-"""scripts/judges.py as a module."""
+"""evidence/judges.py as a module."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.places import ROOT
 def judges_script() -> ModuleType:
     """The script, loaded once."""
     if "judges_script" not in sys.modules:
-        spec = importlib.util.spec_from_file_location("judges_script", ROOT / "scripts" / "judges.py")
+        spec = importlib.util.spec_from_file_location("judges_script", ROOT / "evidence" / "judges.py")
         assert spec is not None and spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         sys.modules[spec.name] = module  # dataclasses look there for their annotations

@@ -1,4 +1,4 @@
-"""A small version of scripts/judges.py: width and coverage on pairs that two annotators and a model judged."""
+"""A small version of evidence/judges.py: width and coverage on pairs that two annotators and a model judged."""
 
 from __future__ import annotations
 

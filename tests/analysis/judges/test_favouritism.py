@@ -1,4 +1,4 @@
-"""A small version of scripts/judge_favouring.py: which judges are said to favour a system, and among which results."""
+"""A small version of evidence/judge_favouring.py: which judges are said to favour a system, and among which results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STUDIES = 8
 
 @pytest.fixture(scope="module")
 def script() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("judge_favouring", ROOT / "scripts" / "judge_favouring.py")
+    spec = importlib.util.spec_from_file_location("judge_favouring", ROOT / "evidence" / "judge_favouring.py")
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module

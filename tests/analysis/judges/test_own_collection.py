@@ -1,4 +1,4 @@
-"""scripts/judges.py on judged pairs of one's own, and the mean of several of their judges."""
+"""evidence/judges.py on judged pairs of one's own, and the mean of several of their judges."""
 
 from __future__ import annotations
 

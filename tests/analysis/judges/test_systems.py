@@ -177,7 +177,7 @@ def test_scores_that_know_something_shorten_and_noise_widens_nothing(world: Worl
 
 @pytest.mark.slow
 def test_in_a_world_whose_truth_is_known_help_shortens_and_garbage_widens_nothing() -> None:
-    """A small version of `python scripts/coverage.py assisted`: 3 studies of 25 queries."""
+    """A small version of `python evidence/coverage.py assisted`: 3 studies of 25 queries."""
     script = simulation("assisted")
     for kind in ("independent", "garbage"):
         world = script.make_world(6, kind)

@@ -90,7 +90,7 @@ def test_families_are_the_index_that_decides_all_others_and_all_groups() -> None
 def test_among_equal_systems_hardly_anything_is_called_more_than_chance(
     systems: int, queries: int, groups: int
 ) -> None:
-    """A small version of `python scripts/coverage.py families`."""
+    """A small version of `python evidence/coverage.py families`."""
     script = simulation("families")
     studies = 25
     said = [script.study(systems, queries, groups, np.random.default_rng([7, k])) for k in range(studies)]

@@ -15,7 +15,7 @@ pytestmark = pytest.mark.slow
 
 def test_intervals_cover_the_truth_of_the_collection_about_as_often_as_they_say() -> None:
     """The table of docs/evidence/scoring.md with fewer studies; the full one has 300 and takes half a minute."""
-    script = ROOT / "scripts" / "coverage.py"
+    script = ROOT / "evidence" / "coverage.py"
     arguments = ["design", "--studies", "50", "--queries", "50"]
     done = subprocess.run([sys.executable, script, *arguments], capture_output=True, text=True, cwd=ROOT, check=True)
     rows = [line.split() for line in done.stdout.splitlines() if line[:4] in ("aver", "norm", "prec", "reca")]

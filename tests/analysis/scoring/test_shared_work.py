@@ -1,4 +1,4 @@
-"""What systems share is prepared once, however many there are: a small version of benchmarks/size.py, by counts."""
+"""What systems share is prepared once, however many: a small version of evidence/benchmarks/size.py, by counts."""
 
 from __future__ import annotations
 

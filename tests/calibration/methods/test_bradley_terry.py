@@ -70,7 +70,7 @@ def bradley_terry(couples: Couples, spread: float) -> np.ndarray:
     return found.quality
 
 
-# printed by scripts/preference_peers.py (choix 0.4.1, crowd-kit 1.4.2)
+# printed by evidence/preference_peers.py (choix 0.4.1, crowd-kit 1.4.2)
 CHOIX_PENALISED = [-0.1306, 1.1254, 1.1417, -0.4372, -0.6357, -0.9807, 0.4841, -0.567]
 CHOIX = [-0.1464, 1.3302, 1.3142, -0.5035, -0.7439, -1.1464, 0.5361, -0.6402]
 CROWD_KIT = [-0.1464, 1.3302, 1.3142, -0.5035, -0.7439, -1.1464, 0.5361, -0.6402]

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import relstudy as rs
+from evidence.simulations.generalizability import VARIANCES, of_ratings, ratings
 from relstudy.calibration.panel import Panel
 from relstudy.calibration.reliability.generalizability import (
     Generalizability,
@@ -22,7 +23,6 @@ from relstudy.calibration.reliability.generalizability import (
 from relstudy.calibration.reliability.intraclass import intraclass
 from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.runtime.errors import RelstudyError
-from scripts.simulations.generalizability import VARIANCES, of_ratings, ratings
 
 
 def of_mean_squares(persons: int, items: int, squares: tuple[float, float, float]) -> pd.DataFrame:

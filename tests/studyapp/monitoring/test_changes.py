@@ -12,6 +12,8 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
+from evidence.feed import WRITERS, Writers, measure
+from evidence.siege import databases
 from relstudy.studyapp.assignment.draw_state import clear_draw
 from relstudy.studyapp.assignment.erasure import forget
 from relstudy.studyapp.assignment.exclusion import set_aside, take_back, withdraw
@@ -25,8 +27,6 @@ from relstudy.studyapp.database.tombstones import hash_of
 from relstudy.studyapp.monitoring import changes, deliveries
 from relstudy.studyapp.monitoring.changes import changes_after
 from relstudy.studyapp.web.notifier import Notifier
-from scripts.feed import WRITERS, Writers, measure
-from scripts.siege import databases
 from tests.studyapp.browse import joined
 from tests.studyapp.listener import SECRET, Listener
 from tests.studyapp.studies import Made
@@ -105,7 +105,7 @@ def test_none_is_missed_and_none_comes_twice_while_many_write(
 ) -> None:
     """Transactions of very different lengths overlap, so that they commit in another order than they began.
 
-    Somebody polls, and two workers send to a program that refuses every third message; scripts/feed.py is the long one.
+    Somebody polls, and two workers send to a program that refuses every third message; evidence/feed.py does it longer.
     """
     monkeypatch.setattr(changes, "MOST", 7)
     for name, value in (("MOST_EVENTS", 20), ("FIRST_PAUSE", 0.001), ("LONGEST_PAUSE", 0.01)):

@@ -160,7 +160,8 @@ def test_on_the_demos_truth_design_weights_lie_within_two_standard_errors_and_ra
     )
     choosing = [source for source in sources if source.name != "newcomer"]
     # Of figures without any bias, one in 22 lies beyond two standard errors by chance alone, so not every seed would
-    # pass: `python benchmarks/sampling.py --bias` prints how many do. The seed is the first one and not a chosen one.
+    # pass: `python evidence/benchmarks/sampling.py --bias` prints how many do. The seed is the first one and was
+    # not chosen.
     for (name, rule), off in offsets(demo.truth, collection, choosing, sources, 30, seed=0).items():
         if rule == "design":
             assert (off < 2).all(), (name, off)

@@ -1,4 +1,4 @@
-"""The siege of scripts/siege.py, in small: what is acknowledged is exported, whatever happens to server and disk."""
+"""The siege of evidence/siege.py, in small: what is acknowledged is exported, whatever happens to server and disk."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from scripts.siege import FAULTS, STAGES, Patient, Size, besiege, compared, databases, someone_is_served
+from evidence.siege import FAULTS, STAGES, Patient, Size, besiege, compared, databases, someone_is_served
 
 
 @pytest.mark.slow

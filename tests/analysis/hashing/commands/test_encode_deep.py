@@ -10,11 +10,11 @@ import pytest
 from click.testing import Result
 from PIL import Image
 
+from evidence.dispersion.runs import Sizes
+from evidence.dispersion_papers import own_features
 from relstudy.analysis.hashing.commands.encode import EncodeOptions
 from relstudy.analysis.hashing.encoders.deep import encoders
 from relstudy.common.runtime.errors import RelstudyError
-from scripts.dispersion.runs import Sizes
-from scripts.dispersion_papers import own_features
 from tests.commands import relstudy
 
 pytestmark = pytest.mark.skipif(not encoders.deep_is_installed(), reason="needs the extra `deep`")

@@ -8,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from evidence import dispersion_papers
+from evidence.hashing_features import gradient_features, read_pictures
 from relstudy.analysis.hashing.counting.counts import CountTable, count
 from relstudy.analysis.hashing.encoders import ENCODERS
 from relstudy.analysis.hashing.encoders.deep.encoders import MDSH
@@ -16,8 +18,6 @@ from relstudy.analysis.hashing.metrics.ball import ramap
 from relstudy.analysis.hashing.metrics.mean_average_precision import mean_average_precision
 from relstudy.analysis.hashing.truth.labels import Labels
 from relstudy.analysis.hashing.truth.relevance import LabelTruth
-from scripts import dispersion_papers
-from scripts.hashing_features import gradient_features, read_pictures
 
 pytestmark = pytest.mark.slow
 

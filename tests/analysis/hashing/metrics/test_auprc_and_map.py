@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from scripts.auprc_and_map import no_common_radius, skewed
+from evidence.auprc_and_map import no_common_radius, skewed
 
 
 def test_auprc_and_map_order_two_systems_differently_where_queries_have_unequally_many_relevant() -> None:

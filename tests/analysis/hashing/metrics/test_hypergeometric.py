@@ -114,7 +114,7 @@ def test_a_group_of_many_codes_is_as_exact() -> None:
 
 
 def test_a_cut_through_thousands_of_ties_holds_few_numbers_at_once() -> None:
-    """Every number of hits tried one by one took 588 MB and 59 s; benchmarks/hashing.py says what it takes now."""
+    """Every number of hits tried one by one took 588 MB and 59 s; evidence/benchmarks/hashing.py says what it takes."""
     rng = np.random.default_rng(0)
     share = np.array([comb(8, d) for d in range(9)]) / 256
     total = rng.multinomial(59_000, share, size=1000)
