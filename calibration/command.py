@@ -317,7 +317,7 @@ def _write_apart(
         click.echo(
             f"{out / 'judgments.csv'} holds the parts in one table; its column {by} names them."
             if apart is None
-            else f"The parts are not in one table: {apart}. relstudy join puts scales on one."
+            else f"The parts are not in one table: {apart}. relstudy calibrate join puts scales on one."
         )
     say(wrote)
 

@@ -1,9 +1,10 @@
 """Judgments of results, or of lists, from answers to which of two is better.
 
 A judgment is the chance that people prefer the result to an average one of its query's, on a scale from 0 to 1. It says
-nothing of how good the query's results are as a whole; `relstudy join` sets that by the pairs that were also rated.
-Of whole lists, the share in which people prefer one system's to another's follows from the answers and the couples'
-probabilities alone: each rater sees a system on either side by chance, so a lean to a side takes no part in it.
+nothing of how good the query's results are as a whole; `relstudy calibrate join` sets that by the pairs that were also
+rated. Of whole lists, the share in which people prefer one system's to another's follows from the answers and the
+couples' probabilities alone: each rater sees a system on either side by chance, so a lean to a side takes no part in
+it.
 """
 
 from __future__ import annotations

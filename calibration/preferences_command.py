@@ -1,4 +1,4 @@
-"""relstudy preferences: which of two results is better, as judgments of each result."""
+"""relstudy calibrate preferences: which of two results is better, as judgments of each result."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from relstudy.common.tables.meaning.study_folder import table_in
 
 @dataclass(frozen=True, kw_only=True)
 class PreferencesOptions(CommandOptions):
-    """Options of `relstudy preferences`."""
+    """Options of `relstudy calibrate preferences`."""
 
     output: Path = option(..., "Folder to write to.", flags=("-o", "--out"))
     lists: bool = option(False, "Read the answers to which of two whole lists is better, and compare their systems.")
@@ -50,9 +50,9 @@ def preferences(ratings: Path, options: PreferencesOptions, as_json: bool, **sta
     lists of one system to those of another.
 
     \b
-    relstudy preferences my-study -o my-study/which
-    relstudy preferences my-study --lists -o my-study/lists
-    relstudy join my-study my-study/which -o joined
+    relstudy calibrate preferences my-study -o my-study/which
+    relstudy calibrate preferences my-study --lists -o my-study/lists
+    relstudy calibrate join my-study my-study/which -o joined
     """
     from relstudy.calibration.preferences import FILES, read_preferences
     from relstudy.common.tables.meaning.reading import Reading

@@ -15,7 +15,7 @@ from relstudy.common.runtime.by_name import load
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Most used": {
         "try": ("relstudy.analysis.commands.try_files:try_files", "Turn your tables into a report, in one command."),
-        "new": ("relstudy.studyapp.commands.new:new", "Start a study: a commented study.toml, an example collection."),
+        "new": ("relstudy.studyapp.commands.new:new", "Start a study: study.toml and an example collection."),
         "serve": ("relstudy.studyapp.commands.serve:serve", "Serve the rating app and the admin pages."),
         "score": ("relstudy.analysis.commands.score:score", "Score a system against the judgments, with intervals."),
         "plan": ("relstudy.analysis.commands.plan:plan", "Find how many queries, pairs and raters you need."),
@@ -23,11 +23,14 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
     "Tables, one step at a time": {
         "inspect": ("relstudy.analysis.commands.inspect:inspect", "Describe a file and suggest the next command."),
         "calibrate": ("relstudy.calibration.command:calibrate", "Put ratings on one scale: judgments, rater profiles."),
-        "preferences": (
+        "calibrate preferences": (
             "relstudy.calibration.preferences_command:preferences",
             "Turn answers to 'which is better?' into judgments.",
         ),
-        "join": ("relstudy.analysis.commands.join:join", "Convert judgments on several scales to one scale."),
+        "calibrate join": (
+            "relstudy.analysis.commands.join:join",
+            "Convert judgments on several scales to one scale.",
+        ),
         "fit": ("relstudy.mapping.command:fit", "Map system scores to judgments, out of sample."),
         "report": ("relstudy.analysis.commands.report:report", "Write the report page of a study."),
     },
@@ -42,15 +45,13 @@ SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
             "Score a study's queries with the built-in systems.",
         ),
         "systems lists": ("relstudy.studyapp.commands.lists:lists", "Show each system's results for a query."),
-        "invite": ("relstudy.studyapp.commands.invite:invite", "Make personal links, crowd links, completion codes."),
     },
     "While people rate": {
-        "status": ("relstudy.studyapp.commands.status:status", "Show the progress of a study."),
         "export": ("relstudy.studyapp.commands.export:export", "Write the ratings to a table."),
-        "admin": ("relstudy.studyapp.cli:admin", "Look after studies: people, access, changes, hosting, copies."),
+        "admin": ("relstudy.studyapp.cli:admin", "Look after studies: invite, status, access, copies."),
     },
     "Automatic judges": {
-        "judge": ("relstudy.studyapp.commands.judge:judge", "Ask an automatic judge, or take its grades from a file."),
+        "judge": ("relstudy.studyapp.commands.judge:judge", "Ask an automatic judge, or read its grades."),
         "judge check": (
             "relstudy.analysis.commands.judge_check:judge_check",
             "Check how well an automatic judge agrees with people.",
@@ -65,6 +66,7 @@ do, and names the others."""
 
 ADMIN: dict[str, dict[str, tuple[str, str]]] = {
     "A running study": {
+        "status": ("relstudy.studyapp.commands.status:status", "Show the progress; pause, close or reopen."),
         "doctor": ("relstudy.studyapp.commands.doctor:doctor", "Check a study for problems, and say how to fix them."),
         "change": (
             "relstudy.studyapp.commands.change:change",
@@ -73,6 +75,7 @@ ADMIN: dict[str, dict[str, tuple[str, str]]] = {
         "log": ("relstudy.studyapp.commands.log:log", "Show the audit log."),
     },
     "Raters": {
+        "invite": ("relstudy.studyapp.commands.invite:invite", "Make personal links, crowd links, completion codes."),
         "exclude": (
             "relstudy.studyapp.commands.exclude:set_aside",
             "Exclude a rater's ratings, or include them again.",
@@ -97,6 +100,7 @@ ADMIN: dict[str, dict[str, tuple[str, str]]] = {
 """The same of `relstudy admin`."""
 
 FORMER = {"couples": "sample couples", "lists": "systems lists", "judge-check": "judge check"}
+FORMER |= {"preferences": "calibrate preferences", "join": "calibrate join"}
 FORMER |= {"set-aside": "admin exclude", "forget": "admin erase"}
 FORMER |= {name: f"admin {name}" for section in ADMIN.values() for name in section if name not in ("exclude", "erase")}
 """Names that commands had, which go on working and appear in no help."""
@@ -247,10 +251,12 @@ SETTINGS = {"help_option_names": ["-h", "--help"], "token_normalize_func": _one_
 
 @click.group(cls=LazyGroup, sections=ADMIN)
 def admin() -> None:
-    """Look after studies: their people, who has access, changes, hosting and copies.
+    """Look after studies: links for people, progress, who has access, changes, hosting and copies.
 
     \b
     Examples:
+      relstudy admin invite my-study -n 12 -o links.csv
+      relstudy admin status my-study
       relstudy admin doctor my-study
       relstudy admin backup my-study -o /mnt/safe/my-study.db
     """

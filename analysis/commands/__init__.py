@@ -1,1 +1,1 @@
-"""The commands inspect, try, join, score, report, judge check and plan."""
+"""The commands inspect, try, calibrate join, score, report, judge check and plan."""

@@ -1,4 +1,4 @@
-"""`relstudy join`: judgments on several scales, put on one."""
+"""`relstudy calibrate join`: judgments on several scales, put on one."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def join(tables: tuple[Path, ...], output: Path, pairs: Path | None, as_json: bo
 
     \b
     relstudy calibrate ratings.csv -o study --by scale
-    relstudy join study/1-5 study/1-9 study/binary -o joined --pairs pairs.csv
+    relstudy calibrate join study/1-5 study/1-9 study/binary -o joined --pairs pairs.csv
     """
     from relstudy.analysis.linking.joined import join_judgments, map_files
     from relstudy.calibration.tables.judgments import read_judgments

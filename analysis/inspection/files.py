@@ -145,7 +145,7 @@ def inspect_folder(folder: str) -> Inspection:
         sentence = (
             f"a study of relstudy, with {listed(there)}" if there else "a study of relstudy, without a collection"
         )
-        return Inspection(folder, "study", sentence, command=f"relstudy status {shlex.quote(folder)}")
+        return Inspection(folder, "study", sentence, command=f"relstudy admin status {shlex.quote(folder)}")
     by_kind: dict[str, list[Path]] = {kind: [] for kind in KINDS}
     for path in files:
         ending = Path(unpacked_name(path)).suffix.lower()

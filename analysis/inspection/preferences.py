@@ -152,7 +152,7 @@ def _inspected(
     ]
     numbers = ",".join(list_entry(f"{text}={number:g}") for text, number in values.items())
     command = (
-        f"relstudy preferences {shlex.quote(table.file)} -o out --columns {shlex.quote(','.join(entries))} "
+        f"relstudy calibrate preferences {shlex.quote(table.file)} -o out --columns {shlex.quote(','.join(entries))} "
         f"--values {shlex.quote(numbers)}"
     )
     asked = [what for what, column in (("who answered", judge), ("which query a row is of", query)) if column == "NAME"]

@@ -228,7 +228,8 @@ def _unknown(table: Checked, tool: str, roles: dict[str, str]) -> Inspection:
     )
     couple = couple_of(table.frame)
     if couple is not None:
-        said = f"rows hold two items, {listed(couple)}: relstudy preferences reads which of them each person chose"
+        said = f"rows hold two items, {listed(couple)}"
+        said += ": relstudy calibrate preferences reads which of them each person chose"
         return replace(inspection, notes=(*inspection.notes, said))
     as_ratings = replace(inspection, kind=tool or "ratings")
     if len(grades) == 1 and len(others) >= len(lacking):

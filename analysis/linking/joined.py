@@ -25,7 +25,7 @@ from relstudy.mapping.scored_pairs import FitSettings
 SAME = 1e-9
 
 ODDS = "log_odds"
-"""Column of judgments that have mean 0 in every query, as `relstudy preferences` writes them."""
+"""Column of judgments that have mean 0 in every query, as `relstudy calibrate preferences` writes them."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -48,12 +48,12 @@ def without_couples(table: Checked) -> Checked:
         return table
     if couples.all():
         raise RelstudyError(
-            f"{table.file}: every row says which of two results is better (column other_id); relstudy preferences "
-            "takes these"
+            f"{table.file}: every row says which of two results is better (column other_id); "
+            "relstudy calibrate preferences takes these"
         )
     rest = table.where(~couples)
-    said = f"{count_of(int(couples.sum()), 'row')} on which of two results is better left out; relstudy preferences "
-    rest.notes = (*table.notes, said + "takes these")
+    said = f"{count_of(int(couples.sum()), 'row')} on which of two results is better left out; "
+    rest.notes = (*table.notes, said + "relstudy calibrate preferences takes these")
     return rest
 
 

@@ -400,7 +400,7 @@ def computing_answers(folder: Path, url: str) -> Iterator[list[float]]:
         (folder / "scores" / f"{name}.csv").write_text("system,query_id,result_id,score\n" + "".join(rows))
     seconds: list[float] = []
     ended = threading.Event()
-    command = [sys.executable, "-m", "relstudy", "status", str(folder), "--answer", "--json"]
+    command = [sys.executable, "-m", "relstudy", "admin", "status", str(folder), "--answer", "--json"]
 
     def compute() -> None:
         while not ended.wait(1):

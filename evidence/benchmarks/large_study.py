@@ -7,7 +7,7 @@ Makes the study (seeded; SQLite), serves it, and prints: seconds until the serve
 together and of the largest; the time from
 submitting a page to having the next one, for 50 raters who think for two seconds; seconds of the command's status, of
 each admin page (the first look and the second, and how long the figures of the first take, which it does not wait for),
-of the export, and of the answer for two systems (`relstudy status --answer`), with the memory at the peak. Each
+of the export, and of the answer for two systems (`relstudy admin status --answer`), with the memory at the peak. Each
 step is a process of its own.
 """
 

@@ -100,7 +100,7 @@ class CalibratedParts(FolderResult, Mapping[str, CalibratedPanel]):
         Raises
         ------
         RelstudyError
-            where their scales differ, or a pair was rated in several parts; `join` puts scales on one
+            where their scales differ, or a pair was rated in several parts; `rs.join` puts scales on one
         """
         if isinstance(self._together, str):
             raise NotHere(f"the parts do not fit in one table: {self._together}; rs.join puts scales on one")

@@ -71,7 +71,7 @@ class Preferences(FolderResult):
         return self.systems.set_index(self.systems["system"] + " over " + self.systems["other"])
 
     def as_json(self) -> dict[str, Any]:
-        """Everything that `relstudy preferences --json` prints."""
+        """Everything that `relstudy calibrate preferences --json` prints."""
         return self.result.as_json()
 
     def plot(self) -> Figure:
@@ -119,7 +119,7 @@ def preferences(
     missing: str | float | Sequence[str | float] | None = None,
     where: str | None = None,
 ) -> Preferences:
-    """Turn answers to which of two is better into judgments, as `relstudy preferences` does.
+    """Turn answers to which of two is better into judgments, as `relstudy calibrate preferences` does.
 
     Parameters
     ----------

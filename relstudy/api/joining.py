@@ -42,8 +42,8 @@ class JoinedJudgments(FolderResult):
 
     @property
     def judgments(self) -> pd.DataFrame:
-        """One row per pair: what `relstudy join` writes to judgments.csv. `interface` names the table that a judgment
-        is from, `judgment_given` is what it was there, on its own scale."""
+        """One row per pair: what `relstudy calibrate join` writes to judgments.csv. `interface` names the table that a
+        judgment is from, `judgment_given` is what it was there, on its own scale."""
         return self.result.judgments.frame
 
     @property
@@ -65,7 +65,7 @@ class JoinedJudgments(FolderResult):
         return pd.DataFrame(rows)
 
     def as_json(self) -> dict[str, Any]:
-        """Everything that `relstudy join --json` prints."""
+        """Everything that `relstudy calibrate join --json` prints."""
         return self.result.as_json()
 
     def _tables(self) -> Mapping[str, pd.DataFrame]:
@@ -112,7 +112,7 @@ class JoinedJudgments(FolderResult):
 def join(
     judgments: Mapping[str, Any], *, pairs: Source | None = None, **changes: Unpack[FoldChanges]
 ) -> JoinedJudgments:
-    """Put judgments given on different scales on the scale of the first, as `relstudy join` does.
+    """Put judgments given on different scales on the scale of the first, as `relstudy calibrate join` does.
 
     Parameters
     ----------

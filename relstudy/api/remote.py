@@ -46,7 +46,7 @@ class RemoteStudy:
         return f"RemoteStudy({self.url!r})"
 
     def status(self) -> dict[str, Any]:
-        """The output of `relstudy status --json`; of many ratings as it was at `counted_at`, a little earlier."""
+        """The output of `relstudy admin status --json`; of many ratings as it was at `counted_at`, a little earlier."""
         return self._read(self._ask("/api/status"))
 
     def ratings(self, since: str = "") -> pd.DataFrame:

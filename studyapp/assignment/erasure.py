@@ -157,7 +157,8 @@ def forget_all_people(store: Store, folder: Path) -> Gone:
     """
     with store.write() as connection:
         if read_state(connection) != "closed":
-            raise RelstudyError("raters may still be at work; close the study first: relstudy status FOLDER --close")
+            close = "relstudy admin status FOLDER --close"
+            raise RelstudyError(f"raters may still be at work; close the study first: {close}")
         columns = (raters.c.id, raters.c.rater_id, raters.c.entry, raters.c.identity)
         people = connection.execute(sa.select(*columns).where(_NAMED)).all()
         for row in people:

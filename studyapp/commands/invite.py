@@ -1,4 +1,4 @@
-"""relstudy invite: personal links, crowd links, completion codes."""
+"""relstudy admin invite: personal links, crowd links, completion codes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from relstudy.common.tables.formats.overwriting import require_free, with_overwr
 
 @dataclass(frozen=True, kw_only=True)
 class InviteOptions(CommandOptions):
-    """Options of `relstudy invite`."""
+    """Options of `relstudy admin invite`."""
 
     count: int = option(0, "Number of personal links.", flags=("-n", "--count"), at_least=0, at_most=100_000)
     extra_pairs: int = option(
@@ -47,8 +47,8 @@ def invite(folder: Path, options: InviteOptions, as_json: bool) -> None:
 
     \b
     Examples:
-      relstudy invite my-study -n 12 -o links.csv
-      relstudy invite my-study -n 1 --extra-pairs 400
+      relstudy admin invite my-study -n 12 -o links.csv
+      relstudy admin invite my-study -n 1 --extra-pairs 400
     """
     from relstudy.common.runtime.console import print_json, print_table, say
     from relstudy.common.runtime.wording import count_of, listed
@@ -105,4 +105,4 @@ def invite(folder: Path, options: InviteOptions, as_json: bool) -> None:
     if open_to_all:
         click.echo(f"open to all: {open_to_all}")
     if not (links or crowd or open_to_all):
-        say(f"say how many personal links to make, such as: relstudy invite {quoted(folder)} -n 12")
+        say(f"say how many personal links to make, such as: relstudy admin invite {quoted(folder)} -n 12")

@@ -151,8 +151,8 @@ def judge(folder: Path, options: JudgeOptions, as_json: bool) -> None:
     Writes FOLDER/judges/NAME.csv for `relstudy score --judge` and `relstudy judge check`. Nothing is sent anywhere
     but to --base-url. The key is that of the environment variable which study.toml names ([judges] key_variable).
     Asking may be stopped and taken up again: what was answered is in judges/NAME.jsonl. Asked which of two is better,
-    its files are in FOLDER/couples (or lists): the answers, a row each, and grades as `relstudy preferences` makes
-    them.
+    its files are in FOLDER/couples (or lists): the answers, a row each, and grades as `relstudy calibrate preferences`
+    makes them.
 
     \b
     Examples:
@@ -555,6 +555,6 @@ def _print(folder: Path, options: JudgeOptions, content: dict[str, Any]) -> None
     if options.of_couples:
         of_lists = " --lists" * (options.pairs == "lists")
         click.echo(f"Its answers to which of two is better are in {base / 'answers' / path.name}.")
-        click.echo(f"People's: relstudy preferences {quoted(folder)}{of_lists} -o {base}")
+        click.echo(f"People's: relstudy calibrate preferences {quoted(folder)}{of_lists} -o {base}")
         folder = base
     click.echo(f"Is it any good, and for what: relstudy judge check {quoted(folder)} --judge {name}{of_question}")

@@ -1,4 +1,4 @@
-"""relstudy status: how far the ratings have come; pause, close and reopen."""
+"""relstudy admin status: how far the ratings have come; pause, close and reopen."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ BARS = "▁▂▃▄▅▆▇█"
 
 @dataclass(frozen=True, kw_only=True)
 class StatusOptions(CommandOptions):
-    """Options of `relstudy status`."""
+    """Options of `relstudy admin status`."""
 
     pause: bool = option(False, "Assign nothing for now; ratings under way are kept.")
     close: bool = option(False, "End the study.")
@@ -58,8 +58,8 @@ def status(folder: Path, options: StatusOptions, as_json: bool) -> None:
 
     \b
     Example:
-      relstudy status my-study --raters
-      relstudy status my-study --answer
+      relstudy admin status my-study --raters
+      relstudy admin status my-study --answer
     """
     from relstudy.common.runtime.console import print_json
     from relstudy.studyapp.assignment.erasure import retention_notes
@@ -166,7 +166,7 @@ def print_progress(title: str, now: Status) -> None:
 def next_step(folder: Path, now: Status) -> str:
     """The command to type after this one."""
     if now.state == "paused":
-        return f"Next: relstudy status {quoted(folder)} --reopen"
+        return f"Next: relstudy admin status {quoted(folder)} --reopen"
     if now.state == "open" and not now.ratings:
         return f"Next: relstudy serve {quoted(folder)}"
     done, wanted = now.pages_of_unique_pairs

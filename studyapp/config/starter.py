@@ -35,7 +35,7 @@ contact = ""                       # shown at the foot of every page: "Questions
 
 [entry]
 # Who gets in: any of
-#   personal    links made with `relstudy invite`
+#   personal    links made with `relstudy admin invite`
 #   open        anyone who has the address
 #   passphrase  anyone who knows the passphrase
 #   prolific    links with PROLIFIC_PID, STUDY_ID and SESSION_ID

@@ -228,13 +228,13 @@ def _couples(folder: Path, names: tuple[str, ...], seed: int, show: Stages) -> N
 
 def _learn_preferences(folder: Path, show: Stages) -> None:
     """Judgments from which of two is better, in folders of their own."""
-    command = f"relstudy preferences {folder} -o {folder}/couples"
+    command = f"relstudy calibrate preferences {folder} -o {folder}/couples"
     with show.stage("Say which of two is better", command=command, units=2) as stage:
-        results = run_command("preferences", str(folder), "-o", str(folder / "couples"), show=show)
+        results = run_command("calibrate preferences", str(folder), "-o", str(folder / "couples"), show=show)
         stage.outcome = f"{results['answers']} answers on {results['results']} results"
         stage.advance(1)
         if (folder / LISTS).is_file():
-            lists = run_command("preferences", str(folder), "--lists", "-o", str(folder / "lists"), show=show)
+            lists = run_command("calibrate preferences", str(folder), "--lists", "-o", str(folder / "lists"), show=show)
             row = lists["systems"][0]
             stage.outcome += (
                 f"; lists of {row['system']} preferred to those of {row['other']} in {percent(row['preferred'])}"

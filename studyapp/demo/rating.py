@@ -279,7 +279,7 @@ def rate(
     new = int((~base & (pairs["round"] == pairs["round"].max())).sum())
     new += len(read_pairs(folder / "pairs.csv", couples=True))
     expected = int(base.sum()) * len(whom) + new * per_pair
-    command = f"relstudy invite {quoted(folder)} -n {len(whom)}; relstudy serve {quoted(folder)}"
+    command = f"relstudy admin invite {quoted(folder)} -n {len(whom)}; relstudy serve {quoted(folder)}"
     with (
         show.stage("The panel rates in the web app", command=command, units=expected) as stage,
         serving(folder) as address,

@@ -53,7 +53,7 @@ def _cells(log: AnswerLog, question: Question) -> dict[str, Any]:
 def table_of_couples(
     name: str, questions: Sequence[Question], couples: pd.DataFrame, scale: str, log: AnswerLog
 ) -> pd.DataFrame:
-    """Table of the answers to which of two is better, as `relstudy preferences` reads them; the judge is its rater."""
+    """Table of the answers to which of two is better, as `relstudy calibrate preferences` reads them, by the judge."""
     rows = []
     for each, couple in zip(questions, couples.itertuples(index=False), strict=True):
         rows.append(

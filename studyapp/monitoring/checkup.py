@@ -199,7 +199,8 @@ def _retention(folder: Path, study: Study, store: Store) -> Iterator[Finding]:
     with store.read() as connection:
         overdue = list(retention_notes(connection, study, folder))
     for sentence in overdue:
-        mend = f"relstudy status {quoted(folder)} --close, then relstudy admin erase {quoted(folder)} --all-people"
+        name = quoted(folder)
+        mend = f"relstudy admin status {name} --close, then relstudy admin erase {name} --all-people"
         yield Finding("people", "wrong", sentence, mend)
     if not overdue:
         yield Finding("people", "ok", f"who raters are may be kept until {study.keep_until}, or is forgotten")

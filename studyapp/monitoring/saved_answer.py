@@ -1,4 +1,4 @@
-"""FOLDER/answer: the answer of a study that is still rated, as `relstudy status --answer` last computed it.
+"""FOLDER/answer: the answer of a study that is still rated, as `relstudy admin status --answer` last computed it.
 
 The server shows what is kept here and computes nothing of it. The study's own tables are left alone.
 """

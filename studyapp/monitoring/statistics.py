@@ -1,6 +1,6 @@
 """Statistics of the ratings so far: growth, time, use of the scale by source, agreement, raters worth a look.
 
-The numbers behind the admin pages and `relstudy status --insight`.
+The numbers behind the admin pages and `relstudy admin status --insight`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Progress of a study: the numbers behind `relstudy status` and the admin pages."""
+"""Progress of a study: the numbers behind `relstudy admin status` and the admin pages."""
 
 from __future__ import annotations
 

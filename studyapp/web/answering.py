@@ -33,7 +33,7 @@ def start_computing(folder: Path) -> None:
     if is_computing(folder):
         return
     begin(folder)
-    command = [sys.executable, "-m", "relstudy", "status", str(folder.resolve()), "--answer", "--json"]
+    command = [sys.executable, "-m", "relstudy", "admin", "status", str(folder.resolve()), "--answer", "--json"]
     nothing = subprocess.DEVNULL
     started = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing)
     threading.Thread(target=started.wait, daemon=True).start()

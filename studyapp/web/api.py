@@ -96,7 +96,7 @@ def answer() -> ResponseReturnValue:
     """The answer as it was last computed; figures that the study withholds are not in it."""
     kept = KeptAnswer.of(current_site().folder)
     if kept is None:
-        abort(404, description="no answer has been computed yet; `relstudy status FOLDER --answer` does")
+        abort(404, description="no answer has been computed yet; `relstudy admin status FOLDER --answer` does")
     return jsonify(kept.as_json())
 
 

@@ -27,14 +27,14 @@ WHY_NOT = {
     **{
         f"relstudy {name} {study}": "of a study that relstudy ask made; tests/studyapp/commands/test_ask.py"
         for study, names in (
-            ("answers", "invite export calibrate score report"),
+            ("answers", "export calibrate score report"),
             ("results", "export score report"),
         )
         for name in names.split()
     },
     **{
         f"relstudy {name}": "of a study that relstudy ask made; tests/studyapp/commands/test_ask.py"
-        for name in ("admin change answers", "admin change results", "judge check answers")
+        for name in ("admin invite answers", "admin change answers", "admin change results", "judge check answers")
     },
     "relstudy serve": "runs until it is stopped; tests/studyapp/web and tests/browser serve studies",
     "relstudy start": "runs until it is stopped; tests/studyapp/web/test_set_up.py goes through its pages",
@@ -53,11 +53,11 @@ WHY_NOT = {
     "relstudy admin prolific": "asks Prolific; tests/studyapp/prolific asks a server on the loopback",
     "relstudy judge my-study --judge model": "asks a model; tests/studyapp/judging asks a server on the loopback",
     "relstudy judge my-study --judge five --best": "needs five judges and more; tests/analysis/judges has them",
-    "relstudy preferences my-study": "needs answers to which of two; tests/analysis/linking has them",
+    "relstudy calibrate preferences my-study": "needs answers to which of two; tests/analysis/linking has them",
     "relstudy judge my-study --question": "asks a model; tests/studyapp/judging asks a server on the loopback",
 }
 """Beginnings of commands that are not run here, and why."""
-TWO_WORDS = ("sample couples", "systems lists", "judge check")
+TWO_WORDS = ("calibrate preferences", "calibrate join", "sample couples", "systems lists", "judge check")
 IN_A_BROWSER = ("docs/how-to/shop.md", "docs/how-to/answers.md", "docs/how-to/films.md")
 """Pages that tests/browser/test_how_to.py goes through, with what comes between their commands."""
 AS_RATED = "as-rated"
@@ -180,7 +180,7 @@ def test_every_command_that_a_page_shows_runs(page: str, workplace: Path, monkey
         for name, meant in {**STANDS_FOR, **drawn, "RATER": other if "--compare" in line else rater}.items():
             words = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w.])", meant, words)
         further = " --next" in line or " --back" in line  # goes on with what the commands above it made
-        if re.match("relstudy (admin (erase|exclude|restore)|sample|status)", line) and not further:
+        if re.match("relstudy (admin (erase|exclude|restore|status)|sample)", line) and not further:
             restore(workplace, "my-study")
         again = line.startswith("relstudy new my-study")
         if again:

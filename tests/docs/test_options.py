@@ -59,7 +59,7 @@ def test_a_table_has_a_row_an_option_with_limits_and_default(name: str) -> None:
         assert "| `--folds` | `folds` | a whole number from 2 | 10 | Folds, whole queries each. |" in table
 
 
-WITH_A_FUNCTION = {"sample", "calibrate", "join", "fit", "score", "judge check", "report", "plan"}
+WITH_A_FUNCTION = {"sample", "calibrate", "calibrate join", "fit", "score", "judge check", "report", "plan"}
 """Commands whose choices are arguments in Python, too; the files that they read and write are in their help alone."""
 SWITCHES = {"overwrite", "as_json", "yes", "dry_run", "back", "all_people"}
 """Of how a command prints and asks, and those that say what a command is to do."""

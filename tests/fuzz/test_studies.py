@@ -83,7 +83,7 @@ def test_sample(study: Path, name: str, changes: list[Mutation]) -> None:
 @fuzzed()
 def test_status_and_lists(study: Path, name: str, changes: list[Mutation]) -> None:
     folder = damaged(study, name, changes)
-    run("status", folder, "--json")
+    run("admin", "status", folder, "--json")
     run("lists", folder, "d0", "--json")
 
 

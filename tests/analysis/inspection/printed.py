@@ -16,9 +16,9 @@ from relstudy.mapping.scores.score_files import read_scores
 from relstudy.studyapp.collection.results_table import read_results
 
 KINDS = {
+    "preferences": "relstudy calibrate preferences",
     "ratings": "relstudy calibrate",
     "judgments": "relstudy score SCORES -j",
-    "preferences": "relstudy preferences",
     "scores": "relstudy score",
     "results": "relstudy ask",
 }
@@ -38,11 +38,11 @@ def frame_by(command: str) -> pd.DataFrame:
     if words[1] == "ask":
         return read_results([Path(words[2])]).rows[["system", "query", "text"]]
     reading = Reading.typed(**stated)
+    if words[1:3] == ["calibrate", "preferences"]:
+        return read_preferences(words[3], reading=reading).judgments.frame[["query_id", "result_id"]]
     if words[1] == "calibrate":
         rated = read_ratings(words[2], reading=reading, trust_raters=True).frame
         return rated[["rater_id", "query_id", "result_id", "rating"]]
-    if words[1] == "preferences":
-        return read_preferences(words[2], reading=reading).judgments.frame[["query_id", "result_id"]]
     if words[2] == "SCORES":
         return read_judgments(words[4], reading).frame[["query_id", "result_id", "judgment"]]
     return read_scores(words[2], reading=reading).frame[["system", "query_id", "result_id", "score"]]

@@ -196,7 +196,7 @@ def folder(quality: np.ndarray, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 def run(*arguments: object) -> Result:
-    return relstudy("join", *arguments)
+    return relstudy("calibrate", "join", *arguments)
 
 
 @pytest.mark.usefixtures("isotonic_alone")

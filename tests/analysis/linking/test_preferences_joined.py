@@ -75,7 +75,7 @@ def test_preferences_and_what_they_are_joined_to_are_scored(tmp_path: Path) -> N
         done = succeeds(*arguments)
         return done.output
 
-    run("join", f"rated={tmp_path / 'rated.csv'}", str(tmp_path / "which"), "-o", str(tmp_path / "joined"))
+    run("calibrate", "join", f"rated={tmp_path / 'rated.csv'}", str(tmp_path / "which"), "-o", str(tmp_path / "joined"))
     for judgments in ("which", "joined"):
         said = run("score", *systems, "--judgments", str(tmp_path / judgments / "judgments.csv"), "--replicates", "200")
         assert "Use good: it is ahead of bad." in said

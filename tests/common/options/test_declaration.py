@@ -210,7 +210,8 @@ def test_scoring_and_resampling_have_the_same_replicates_and_level() -> None:
     assert (ScoringOptions().replicates, ScoringOptions().level) == (REPLICATES, LEVEL)
 
 
-HELPED = ("score", "report", "fit", "calibrate", "sample", "plan", "join", "judge-check", "judge", "hash evaluate")
+HELPED = ("score", "report", "fit", "calibrate", "calibrate join", "sample", "plan")
+HELPED += ("judge", "judge check", "hash evaluate")
 
 
 @pytest.mark.parametrize("name", HELPED)

@@ -44,7 +44,7 @@ def test_all_people_are_forgotten_and_every_rating_stays(make_local: Callable[..
     link = invite(made.store, study, 1)[0].path
     before = ratings_table(made.store, study)
     command = f"relstudy admin erase {made.folder} --all-people"
-    assert command in relstudy("status", made.folder).stdout
+    assert command in relstudy("admin", "status", made.folder).stdout
     assert relstudy("doctor", made.folder).exit_code == 1 and command in relstudy("doctor", made.folder).stdout
     refused = relstudy("forget", made.folder, "--all-people", "--yes")
     assert refused.exit_code and "close the study first" in refused.output
@@ -65,7 +65,7 @@ def test_all_people_are_forgotten_and_every_rating_stays(make_local: Callable[..
     for address in ("/thanks", link):
         browser.get(address)
         assert browser.status in (403, 404), address
-    assert "--all-people" not in relstudy("status", made.folder).stdout
+    assert "--all-people" not in relstudy("admin", "status", made.folder).stdout
     assert "ok" in next(line for line in relstudy("doctor", made.folder).stdout.splitlines() if "people:" in line)
 
 

@@ -227,7 +227,7 @@ def test_a_draw_copies_its_items_and_later_steps_need_nothing_else(tmp_path: Pat
     from relstudy.studyapp.assignment.synchronisation import prepare
 
     assert prepare(study).id == "texts", "the app serves it"
-    assert "pairs" in command("status", str(study), "--json")
+    assert "pairs" in command("admin", "status", str(study), "--json")
 
 
 @pytest.mark.parametrize("root", ["folder", "link", "zip", "tar", "tar.gz"])

@@ -53,13 +53,13 @@ def test_new_writes_a_study_that_loads_and_never_writes_over_one(tmp_path: Path)
 def test_invite_makes_links_that_let_people_in_and_keeps_the_file_private(tmp_path: Path) -> None:
     folder = write_study(tmp_path / "s")
     links = tmp_path / "links.csv"
-    succeeds("invite", folder, "-n", "3", "--url", "https://study.example.org/", "-o", links)
+    succeeds("admin", "invite", folder, "-n", "3", "--url", "https://study.example.org/", "-o", links)
     table = pd.read_csv(links)
     assert list(table.columns) == ["rater_id", "link", "completion_code"] and len(table) == 3
     assert stat.S_IMODE(links.stat().st_mode) == 0o600
     browser = joined(create_app(folder), table["link"][0].removeprefix("https://study.example.org"))
     assert browser.address == "/rate/1"
-    shown = json.loads(relstudy("invite", folder, "-n", "1", "--json").stdout)
+    shown = json.loads(relstudy("admin", "invite", folder, "-n", "1", "--json").stdout)
     assert shown["open"] == "http://localhost:8000/" and shown["personal"][0]["link"].startswith(
         "http://localhost:8000/"
     )
@@ -78,13 +78,13 @@ def test_status_counts_and_pauses_and_reopens(make_local: Callable[..., Made]) -
     made = make_local()
     browser = joined(made.app)
     browser.rate_all(lambda name, number: "undecided" if number == 1 else "4")
-    shown = json.loads(relstudy("status", made.folder, "--json").stdout)
+    shown = json.loads(relstudy("admin", "status", made.folder, "--json").stdout)
     assert shown["raters"] == shown["finished"] == 1 and shown["ratings"] == 16
     unique = next(block for block in shown["blocks"] if block["name"] == "unique")
     assert (unique["pages_done"], unique["pages_wanted"], unique["undecided"]) == (2, 6, 2)
     assert unique["distribution"] == {"1": 0, "2": 0, "3": 0, "4": 6, "5": 0}
     assert unique["uniformity_error"] == pytest.approx(0.32), "(4 * .2 + .8) / 5"
-    text = relstudy("status", made.folder, "--raters").stdout
+    text = relstudy("admin", "status", made.folder, "--raters").stdout
     lines = text.splitlines()
     assert lines[:2] == [
         "A test study: open",
@@ -95,13 +95,14 @@ def test_status_counts_and_pauses_and_reopens(make_local: Callable[..., Made]) -
     for nothing in ("with raters", "overdue", "beyond k", "seconds", "checks"):  # a program rated, all at once
         assert nothing not in text
     assert lines[-1] == f"Next: relstudy export {made.folder}, which takes what there is so far"
-    paused = relstudy("status", made.folder, "--pause").stdout
-    assert paused.startswith("A test study: paused") and paused.endswith(f"relstudy status {made.folder} --reopen\n")
+    paused = relstudy("admin", "status", made.folder, "--pause").stdout
+    assert paused.startswith("A test study: paused")
+    assert paused.endswith(f"relstudy admin status {made.folder} --reopen\n")
     newcomer = Browser(made.app)
     made.app.extensions["relstudy"]._state = (0.0, "")
     newcomer.get("/")
     assert newcomer.status == 503
-    assert relstudy("status", made.folder, "--reopen").stdout.startswith("A test study: open")
+    assert relstudy("admin", "status", made.folder, "--reopen").stdout.startswith("A test study: open")
 
 
 @pytest.mark.slow
@@ -328,7 +329,7 @@ def test_personal_links_stop_working_when_the_rule_is_taken_away(make_local: Cal
     browser = Browser(made.app)
     browser.get(path)
     assert browser.status == 404
-    assert relstudy("invite", made.folder, "-n", "1").exit_code == 1
+    assert relstudy("admin", "invite", made.folder, "-n", "1").exit_code == 1
 
 
 @pytest.mark.parametrize("command", [["export"], ["status"], ["backup"], ["forget", "R1", "--yes"]])
@@ -388,13 +389,13 @@ def test_what_a_disk_or_a_database_refuses_is_a_sentence_of_every_command(
         raise error
 
     monkeypatch.setattr(Study, "load", refuse)
-    done = relstudy("status", tmp_path)
+    done = relstudy("admin", "status", tmp_path)
     assert done.exit_code == 1 and done.output.startswith(f"relstudy: {told}") and done.output.count("\n") == 1
 
 
 def test_a_programs_own_fault_stays_a_traceback(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delattr(Study, "load")
-    assert isinstance(relstudy("status", tmp_path).exception, AttributeError)
+    assert isinstance(relstudy("admin", "status", tmp_path).exception, AttributeError)
 
 
 def test_a_backup_that_finds_no_room_or_damage_is_a_sentence_and_leaves_nothing(tmp_path: Path) -> None:

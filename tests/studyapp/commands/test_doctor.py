@@ -102,7 +102,7 @@ def test_a_study_that_is_over_is_said_to_be(make_local: Callable[..., Made], tmp
     """`nobody has served the study yet` was said of a folder that holds its ratings."""
     made = make_local()
     assert "it is over" not in relstudy("doctor", made.folder).stdout
-    assert relstudy("status", made.folder, "--close").exit_code == 0
+    assert relstudy("admin", "status", made.folder, "--close").exit_code == 0
     assert "ok     study: it is over: it was closed" in relstudy("doctor", made.folder).stdout
     folder = write_study(tmp_path / "rated", TOML)
     (folder / "ratings.csv").write_text("rater_id,query_id,result_id,rating\n")

@@ -72,8 +72,8 @@ def test_pairs_that_nobody_will_be_shown_are_named_by_sample_serve_and_status(tm
     )
     assert sentence in " ".join(drawn.output.split())
     prepare(folder)
-    assert sentence in " ".join(relstudy("status", folder).output.split())
-    assert json.loads(relstudy("status", folder, "--json").stdout)["not_shown"] == [
+    assert sentence in " ".join(relstudy("admin", "status", folder).output.split())
+    assert json.loads(relstudy("admin", "status", folder, "--json").stdout)["not_shown"] == [
         {"pairs": "base", "paradigm": "text", "count": 4},
         {"pairs": "unique", "paradigm": "text", "count": 4},
     ]
@@ -176,12 +176,12 @@ def test_invitations_lead_to_where_the_study_was_last_served(tmp_path: Path) -> 
     folder = write_collection(tmp_path / "own", pictures=0, documents=12)
     succeeds("new", folder)
     succeeds("sample", folder, "--results", 4, "--base", 4)
-    assert json.loads(relstudy("invite", folder, "--json").stdout)["open"] == "http://localhost:8000/"
+    assert json.loads(relstudy("admin", "invite", folder, "--json").stdout)["open"] == "http://localhost:8000/"
     with serving(folder) as address:
         port = address.rpartition(":")[2]
-    told = relstudy("invite", folder)
+    told = relstudy("admin", "invite", folder)
     assert f"open to all: http://127.0.0.1:{port}/" in told.output and "was last served" in told.output
-    given = json.loads(relstudy("invite", folder, "--url", "https://study.example.org", "--json").stdout)
+    given = json.loads(relstudy("admin", "invite", folder, "--url", "https://study.example.org", "--json").stdout)
     assert given["open"] == "https://study.example.org/"
 
 

@@ -50,7 +50,7 @@ def test_a_study_goes_on_from_its_backup_and_what_was_rated_since_is_kept_aside(
     done = succeeds("restore", made.folder, backup, "--yes", "--json")
     told = json.loads(done.stdout)
     assert told["ratings"] == 4
-    assert json.loads(relstudy("status", made.folder, "--json").stdout)["ratings"] == 4
+    assert json.loads(relstudy("admin", "status", made.folder, "--json").stdout)["ratings"] == 4
     with sqlite3.connect(told["kept"]) as kept:
         assert kept.execute("SELECT count(*) FROM ratings").fetchone() == (12,)
     # people go on: new rows take numbers of their own
@@ -78,7 +78,7 @@ def test_a_copy_by_hand_beside_an_old_wal_is_what_restore_is_for(
         shutil.copy(tmp_path / f"killed{ending}", made.folder / f"study.db{ending}")
     assert (made.folder / "study.db-wal").stat().st_size > 0
     succeeds("restore", made.folder, backup, "--yes")
-    assert json.loads(relstudy("status", made.folder, "--json").stdout)["ratings"] == 4
+    assert json.loads(relstudy("admin", "status", made.folder, "--json").stdout)["ratings"] == 4
     kept = next(made.folder.glob("before-restore-*.db"))
     with sqlite3.connect(kept) as connection:
         assert connection.execute("SELECT count(*) FROM ratings").fetchone() == (12,)
@@ -90,9 +90,9 @@ def test_a_damaged_database_is_replaced_and_kept(make_local: Callable[..., Made]
     relstudy("backup", made.folder, "-o", backup)
     made.store.dispose()
     (made.folder / "study.db").write_bytes(b"garbage" * 1000)
-    assert relstudy("status", made.folder).exit_code == 1
+    assert relstudy("admin", "status", made.folder).exit_code == 1
     succeeds("restore", made.folder, backup, "--yes")
-    assert json.loads(relstudy("status", made.folder, "--json").stdout)["ratings"] == 4
+    assert json.loads(relstudy("admin", "status", made.folder, "--json").stdout)["ratings"] == 4
     assert next(made.folder.glob("before-restore-*.db")).read_bytes().startswith(b"garbage")
 
 

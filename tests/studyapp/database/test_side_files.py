@@ -119,10 +119,10 @@ def test_serve_and_other_commands_refuse_a_log_of_another_database_and_change_no
 def test_both_ways_out_that_the_sentence_names_lead_out(fallen: Fallen) -> None:
     folder = fallen.place(fallen.backup, fallen.wal)
     (folder / "study.db-wal").rename(folder / "elsewhere")
-    assert '"ratings": 12' in relstudy("status", folder, "--json").output
+    assert '"ratings": 12' in relstudy("admin", "status", folder, "--json").output
     folder = fallen.place(fallen.backup, fallen.wal)
     succeeds("restore", folder, fallen.backup, "--yes")
-    assert '"ratings": 12' in relstudy("status", folder, "--json").output
+    assert '"ratings": 12' in relstudy("admin", "status", folder, "--json").output
     kept = next(folder.glob("before-restore-*.db"))
     assert Path(f"{kept}-wal").read_bytes() == fallen.wal, "what was found is kept as it was found"
 
@@ -146,7 +146,7 @@ def test_a_backup_that_is_served_is_no_backup_any_more_also_when_it_falls(tmp_pa
     store.dispose()
     fallen.place(files / "study.db", (files / "study.db-wal").read_bytes())
     require_sound_database(folder)
-    assert f'"ratings": {rows}' in relstudy("status", folder, "--json").output
+    assert f'"ratings": {rows}' in relstudy("admin", "status", folder, "--json").output
 
 
 def test_a_copy_by_hand_is_refused_where_the_log_makes_no_whole_database_of_it(tmp_path: Path) -> None:

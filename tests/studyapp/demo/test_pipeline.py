@@ -22,7 +22,7 @@ from relstudy.studyapp.demo.pipeline import run_demo, score_file
 from relstudy.studyapp.demo.recovery import SHARES, Recovered, census, judgment_rows, recovered_table, system_rows
 from relstudy.studyapp.demo.show import Stages, run_command, without_database_url
 from relstudy.studyapp.demo.sizes import CORE_SYSTEMS, EXTRA_SYSTEMS, SIZES, Size, available_systems
-from tests.commands import relstudy
+from tests.commands import relstudy, succeeds
 from tests.places import ROOT
 
 pytestmark = pytest.mark.server
@@ -162,7 +162,7 @@ def test_each_stage_names_the_command_that_does_the_same(finished):
     assert len(titles) == len(set(titles)) == 10
     commands = [stage["command"] for stage in finished.stages if stage["command"]]
     assert [command.split()[1] for command in commands] == [
-        *("sample", "invite", "export", "calibrate", "fit", "score", "judge", "report")
+        *("sample", "admin", "export", "calibrate", "fit", "score", "judge", "report")
     ]
     log = (finished.folder / "demo.log").read_text(encoding="utf-8")
     for command in commands:
@@ -451,7 +451,7 @@ def test_the_demo_of_cards_is_a_shop_with_two_questions_and_its_stock_is_shown_t
     both = main.merge(look, on=["rater_id", "pair_id"], suffixes=("", "_look")).dropna(subset=["rating", "rating_look"])
     assert 0.5 < both["rating"].corr(both["rating_look"]) < 0.9
     with without_database_url():
-        shown = run_command("status", str(folder))
+        shown = json.loads(succeeds("admin", "status", folder, "--json").stdout)
     assert sum(block["could_not_be_shown"] for block in shown["blocks"]) == 0
     database = sqlite3.connect(folder / "study.db")
     kept = database.execute("SELECT shown_items FROM versions").fetchone()[0]

@@ -758,7 +758,7 @@ def test_a_judge_says_which_of_two_is_better_and_is_checked_against_people(folde
     own = folder / what
     table = pd.read_csv(own / "answers" / "m.csv")
     assert len(table) == 18 and set(table["rating"]) == {-1} and 0 < (table["left"] == table["result_id"]).mean() < 1
-    succeeds("preferences", folder, "-o", own, *(["--lists"] if what == "lists" else []))
+    succeeds("calibrate", "preferences", folder, "-o", own, *(["--lists"] if what == "lists" else []))
     checked = succeeds("judge-check", own, "--judge", "m")
     assert "18 answers for 18 pairs of 6 queries" in checked.output
     assert "With the sides exchanged, it gave the same grade for 0 of 9 pairs" in checked.output

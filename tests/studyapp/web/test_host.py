@@ -280,6 +280,6 @@ def test_invitations_lead_to_the_hosts_address_whatever_host_a_request_names(tmp
         answer = Client(mounted(host_app(studies), "/s")).post("/s/one/api/invites", **asked)
         assert answer.json is not None, answer.text
         assert answer.json["invites"][0]["link"].startswith("https://lab.example.org/s/one/enter/")
-        assert "https://lab.example.org/s/one/enter/" in relstudy("invite", folder, "-n", "1").output
+        assert "https://lab.example.org/s/one/enter/" in relstudy("admin", "invite", folder, "-n", "1").output
     finally:
         studies.close()

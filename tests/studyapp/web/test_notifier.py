@@ -99,7 +99,7 @@ def test_what_is_not_taken_comes_again_after_longer_pauses_and_nothing_before_it
     undelivered = study_status(made.store, Study.load(made.folder)).webhook
     assert undelivered is not None and (undelivered.waiting, undelivered.refused) == (4, 2)
     assert undelivered.not_before == now[0] + 20
-    said = relstudy("status", made.folder)
+    said = relstudy("admin", "status", made.folder)
     if made.store.is_sqlite:  # which the command finds without DATABASE_URL
         assert "has still to take 4 events, after 2 attempts; the next is at 2033-05-18" in said.output
     now[0] += 20

@@ -58,14 +58,14 @@ def signed_in(folder: Path) -> Browser:
 
 def test_it_says_the_same_as_the_commands_and_counts_the_same_ratings_once(folder):
     rated(folder, 2)
-    found = json.loads(succeeds("status", folder, "--answer", "--json").stdout)["answer"]
+    found = json.loads(succeeds("admin", "status", folder, "--answer", "--json").stdout)["answer"]
     assert found["headline"].startswith("You can stop at look 1 of 4. Use good") and found["settled"]
     assert found["look"]["answers"] == 168 and found["ratings"] == 2 * (18 + 84)
     for command in ("export", "calibrate"):
         succeeds(command, folder)
     scored = json.loads(succeeds("score", folder, "--json").stdout)["verdict"]
     assert scored["headline"] == found["headline"] and scored["looks"] == found["sentences"][0]
-    assert succeeds("status", folder, "--answer").output.splitlines()[0] == found["headline"]
+    assert succeeds("admin", "status", folder, "--answer").output.splitlines()[0] == found["headline"]
     assert len(looks(folder)) == 1
     kept = {"answer.json", "index.html", "results.zip", "running"}
     assert {path.name for path in (folder / ANSWER).iterdir()} == kept
@@ -97,7 +97,7 @@ def test_what_it_takes_to_go_on_is_said_where_the_answer_is(tmp_path):
     assert timed.hours == pytest.approx(found.to_go * 0.002)
     assert f"{said}: about {timed.hours:,.1f} hours" in signed_in(folder).get("/admin/answer").text
     assert replace(found, settled=True).to_go == 0
-    assert said in succeeds("status", folder, "--answer").output
+    assert said in succeeds("admin", "status", folder, "--answer").output
 
 
 def test_where_a_judge_is_least_sure_the_next_pairs_tell_most(tmp_path):
@@ -133,7 +133,7 @@ def test_where_a_judge_is_least_sure_the_next_pairs_tell_most(tmp_path):
     assert said is not None, found
     assert int(said[1]) == np.ceil((found.look or {})["wanted"] / 4) and float(said[2]) < float(said[3])
     printed, page = (
-        succeeds("status", folder, "--answer").output,
+        succeeds("admin", "status", folder, "--answer").output,
         html.unescape(signed_in(folder).get("/admin/answer").text),
     )
     assert all(line in printed and line in page for line in found.next_round)
@@ -194,7 +194,7 @@ def test_where_study_toml_says_so_the_study_pauses_at_a_bound(tmp_path):
     with store.read() as connection:
         assert read_state(connection) == "paused"
     assert "paused at look 1 (looks.on_bound)" in {entry.about for entry in read_entries(store)}
-    succeeds("status", folder, "--reopen")
+    succeeds("admin", "status", folder, "--reopen")
     compute_answer(folder)  # whoever reopened the study knew the answer
     with store.read() as connection:
         assert read_state(connection) == "open"
@@ -213,7 +213,7 @@ def test_it_is_computed_once_at_a_time(folder):
 
 def test_a_kill_at_any_moment_loses_no_look_and_counts_none_twice(folder):
     rated(folder, 1)
-    command = [sys.executable, "-m", "relstudy", "status", str(folder), "--answer", "--json"]
+    command = [sys.executable, "-m", "relstudy", "admin", "status", str(folder), "--answer", "--json"]
     for seconds in (0.5, 1.0, 1.5, 2.0, 2.5, 3.0):
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         time.sleep(seconds)
@@ -307,7 +307,7 @@ def test_a_planned_look_is_computed_when_its_answers_are_in(folder, monkeypatch)
     rated(folder, 1)
     assert watcher.look()
     assert not watcher.look()  # nothing came in since, so nothing is counted
-    succeeds("status", folder, "--close")
+    succeeds("admin", "status", folder, "--close")
     assert watcher.look()
     found = compute_answer(folder)
     assert not watcher.look()

@@ -99,7 +99,7 @@ def test_nothing_is_changed_without_the_password_or_with_a_forged_form(make_lab:
         assert lab.app.test_client().post(path, data=fields).status_code == 401, path
         assert admin.post(path, data=fields).status_code == 400, path
         assert admin.post(path, data={**fields, "csrf": "0" * 40}).status_code == 400, path
-    answer = relstudy("status", lab.folder, "--json")
+    answer = relstudy("admin", "status", lab.folder, "--json")
     assert '"state": "open"' in answer.output
     assert '"raters": 0' in answer.output
 
@@ -123,7 +123,7 @@ def test_the_overview_shows_progress_by_block_and_agrees_with_the_command(make_l
     assert "base 83 % 5 of 6 pages" in words
     assert "unique 67 % 4 of 6 pages" in words
     assert "Ratings 36 4 undecided" in words
-    answer = succeeds("status", lab.folder, "--insight")
+    answer = succeeds("admin", "status", lab.folder, "--insight")
     for block in ("base", "unique"):
         line = next(line for line in answer.output.splitlines() if line.startswith(block))
         error = line.split()[-1]
@@ -233,7 +233,7 @@ def test_a_page_in_a_raters_hands_is_listed_until_it_expires(make_lab: Callable[
     words = _words(lab.admin().get("/admin/handout").text)
     times = f"{moment(held[0].handed_at)} {moment(held[0].leased_until)}"
     assert f"{held[0].rater_id} unique {held[0].pairs} {times}" in words
-    answer = relstudy("status", lab.folder, "--leases")
+    answer = relstudy("admin", "status", lab.folder, "--leases")
     assert held[0].rater_id in answer.output
 
 

@@ -45,7 +45,7 @@ def test_at_the_ceiling_newcomers_by_every_way_are_led_back_and_the_known_go_on(
 ) -> None:
     made = make_local(with_entry(BACK) + "[limits]\nraters = 1\n")
     if link == "personal":
-        link = re.search(r"/enter/\S+", run("invite", made.folder, "-n", "1"))[0]  # type: ignore[index]
+        link = re.search(r"/enter/\S+", run("admin", "invite", made.folder, "-n", "1"))[0]  # type: ignore[index]
     joined(made.app, "/join?who=first")
     late = Browser(made.app)
     late.get(link)
@@ -55,7 +55,7 @@ def test_at_the_ceiling_newcomers_by_every_way_are_led_back_and_the_known_go_on(
     assert not late.page.forms and ("who" not in link or "https://x.org/full?new" in late.page.links)
     elsewhere = joined(made.app, "/join?who=first")
     assert elsewhere.address == "/rate/1"
-    assert "1 of 1 raters wanted: nobody new is admitted." in run("status", made.folder)
+    assert "1 of 1 raters wanted: nobody new is admitted." in run("admin", "status", made.folder)
 
 
 @pytest.mark.slow
@@ -70,7 +70,7 @@ def test_who_consented_in_time_and_begins_too_late_finds_no_place_and_gets_one_w
     quick.join("/join?who=quick")
     slow.send(form)
     assert slow.address == "/no-place" and "https://x.org/full?slow" in slow.page.links
-    said = run("status", made.folder)
+    said = run("admin", "status", made.folder)
     assert "2 raters: 1 at work and 1 consented and found no place." in said
     assert "Ended otherwise than completed: 1 full." in said
     people = people_table(made.store, Study.load(made.folder))
@@ -80,7 +80,7 @@ def test_who_consented_in_time_and_begins_too_late_finds_no_place_and_gets_one_w
     assert slow.address == "/instructions"
     slow.send(slow.page.form())
     assert slow.address == "/rate/1"
-    assert "1 rater: 1 at work." in run("status", made.folder)
+    assert "1 rater: 1 at work." in run("admin", "status", made.folder)
     assert people_table(made.store, Study.load(made.folder))["outcome"].tolist() == [""]
 
 
@@ -94,11 +94,11 @@ def test_who_consents_and_begins_after_the_deadline_is_not_taken_for_somebody_at
     slow = Browser(made.app)
     slow.get("/join?who=slow")
     slow.send(slow.page.form(), agree="yes")
-    assert "1 rater: 1 consented and not begun." in run("status", made.folder)
+    assert "1 rater: 1 consented and not begun." in run("admin", "status", made.folder)
     monkeypatch.setattr(time, "time", lambda: clock() + 7200)
     slow.send(slow.page.form())
     assert slow.address == "/no-place" and "https://x.org/closed?slow" in slow.page.links
-    assert "1 rater: 1 consented and found no place." in run("status", made.folder)
+    assert "1 rater: 1 consented and found no place." in run("admin", "status", made.folder)
     assert people_table(made.store, Study.load(made.folder))["outcome"].tolist() == ["closed"]
 
 
@@ -121,7 +121,7 @@ def test_who_failed_the_checks_holds_no_place_and_who_passed_does(
     assert careless.address == "/thanks" and "Your completion code" not in careless.page.text
     careful = joined(made.app, "/join?who=careful")
     assert careful.address == "/rate/1"
-    said = run("status", made.folder)
+    said = run("admin", "status", made.folder)
     if "limits" in places:
         assert "1 of 1 raters wanted (besides 1 who failed the attention checks and hold no place): nobody new" in said
     else:
@@ -148,14 +148,14 @@ def test_after_the_deadline_who_is_at_work_finishes_the_page_and_newcomers_are_c
     at_work, waiting = Browser(made.app), Browser(made.app)
     at_work.join("/join?who=p")
     waiting.get("/join?who=q")
-    assert at[:10] in run("status", made.folder)
+    assert at[:10] in run("admin", "status", made.folder)
     monkeypatch.setattr(time, "time", lambda: clock() + 7200)
     at_work.rate()
     assert at_work.address == "/thanks" and made.rows() == 4
     assert "Your completion code" in at_work.page.text and "Rate some more" not in at_work.page.text
     waiting.send(waiting.page.form(), agree="yes")
     assert waiting.status == 503 and "https://x.org/closed?q" in waiting.page.links
-    assert "passed; nobody new is admitted, and nothing is assigned" in run("status", made.folder)
+    assert "passed; nobody new is admitted, and nothing is assigned" in run("admin", "status", made.folder)
 
 
 @pytest.mark.slow
@@ -177,7 +177,7 @@ def test_answers_links_and_balance_lead_into_groups(make_local: Callable[..., Ma
     made = make_local(
         with_entry('rules = ["open", "crowd", "personal"]\nid_parameter = "who"\ngroup_parameter = "g"\n') + GROUPS
     )
-    invited = re.search(r"/enter/\S+", run("invite", made.folder, "-n", "1", "--group", "others"))[0]  # type: ignore[index]
+    invited = re.search(r"/enter/\S+", run("admin", "invite", made.folder, "-n", "1", "--group", "others"))[0]  # type: ignore[index]
     for link, job, address in (
         ("/", "Nurse", "/rate/1"),
         ("/", "nurse", "/no-place"),
@@ -198,7 +198,7 @@ def test_answers_links_and_balance_lead_into_groups(make_local: Callable[..., Ma
     people = people_table(made.store, study)
     groups = people["group"].tolist()
     assert sorted(groups) == ["", "nurses", *["others"] * 4]
-    assert re.search(r"nurses +1 +1 +base, unique", run("status", made.folder, "--raters").replace("0", " "))
+    assert re.search(r"nurses +1 +1 +base, unique", run("admin", "status", made.folder, "--raters").replace("0", " "))
     browser = Browser(made.app)
     browser.get("/?g=nobody")
     assert browser.status == 404
@@ -206,5 +206,5 @@ def test_answers_links_and_balance_lead_into_groups(make_local: Callable[..., Ma
 
 def test_an_unknown_group_is_invited_by_nobody(make_local: Callable[..., Made]) -> None:
     made = make_local(TOML + GROUPS)
-    done = relstudy("invite", made.folder, "-n", "1", "--group", "x")
+    done = relstudy("admin", "invite", made.folder, "-n", "1", "--group", "x")
     assert done.exit_code and "there is no group 'x' in this study; its groups: nurses, others" in done.output

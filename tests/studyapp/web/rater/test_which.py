@@ -95,7 +95,7 @@ def test_couples_are_asked_and_exported_with_the_side_and_calibrated(made: Made,
     ratings = read_ratings(tmp_path / "ratings.csv")
     assert len(ratings.frame) == len(table) - 18 and ratings.scale.scale.name == "1-5"
     assert any("18 rows on which of two results is better left out" in note for note in ratings.notes)
-    done = succeeds("preferences", tmp_path / "ratings.csv", "-o", tmp_path / "which")
+    done = succeeds("calibrate", "preferences", tmp_path / "ratings.csv", "-o", tmp_path / "which")
     assert "18 answers by 3 raters on 4 results of 1 query" in done.output
     assert (tmp_path / "which" / "judgments.csv").is_file()
 
@@ -156,7 +156,7 @@ def test_whole_lists_are_asked_blind_and_the_better_system_is_found(of_lists: Ma
         ("beta", "all others"): 0.5, ("alpha", "all others"): 1, ("gamma", "all others"): 0,
     }  # fmt: skip
     assert (found["answers"].iloc[:3] == 8).all() and (found["queries"] == 2).all()
-    done = succeeds("preferences", tmp_path / "ratings.csv", "--lists", "-o", tmp_path / "o")
+    done = succeeds("calibrate", "preferences", tmp_path / "ratings.csv", "--lists", "-o", tmp_path / "o")
     assert "24 answers by 4 raters on 6 lists of 2 queries" in done.output and "alpha" in done.output
     assert (tmp_path / "o" / "systems.csv").is_file()
     with pytest.raises(RelstudyError, match=r"its couples are of whole lists; --lists takes these"):
@@ -252,7 +252,7 @@ def test_settings_that_do_not_go_with_comparing_are_refused(further: str, messag
 def test_a_table_of_couples_alone_is_sent_to_its_own_command(tmp_path: Path) -> None:
     rows = {"rater_id": ["a"], "query_id": ["q"], "result_id": ["x"], "other_id": ["y"], "left": ["x"], "rating": [-1]}
     pd.DataFrame(rows).to_csv(tmp_path / "which.csv", index=False)
-    with pytest.raises(RelstudyError, match="relstudy preferences takes these"):
+    with pytest.raises(RelstudyError, match="relstudy calibrate preferences takes these"):
         read_ratings(tmp_path / "which.csv")
 
 

@@ -190,7 +190,7 @@ def test_a_withdrawal_that_waits_is_done_by_the_next_command_and_in_a_backup_tha
     goes.get("/withdraw")
     with somebody_else_writes(made, "rows"):
         goes.send(goes.page.form(), sure="yes")
-        assert "somebody has withdrawn who is still in the database" in relstudy("status", made.folder).stderr
+        assert "somebody has withdrawn who is still in the database" in relstudy("admin", "status", made.folder).stderr
     backup = Store(f"sqlite:///{made.folder / 'before.db'}")
     with made.store.read() as connection:
         hashes = forgotten_hashes(connection, made.folder)
