@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
-import scipy
 from scipy.special import fdtri, gdtrix
 
 from relstudy.calibration.panel import Panel
@@ -40,10 +39,10 @@ MOST_COUPLES = 2_000_000
 LEAST_FREEDOM = 2.0
 """Below so many degrees of freedom of what a coefficient rests on, its interval does not hold what it promises."""
 UNDIVIDED = "the values do not separate worth and error"
-FARTHEST = 1e12
-"""Of a deviance: what the search is told of variances that no values have."""
 LEAST_SHARE = 1e-6
 """Of the variance of all values: less noise than this is none."""
+MOST_STEPS, MOST_DAMPED, NEAR = 200, 20, 1e-9
+"""Steps in search of the greatest likelihood, how often each is shortened, and the deviance that it must gain."""
 DISTINCT = 1e-6
 """Of the information on combinations of variances: with less than this share of the most, there is none; differences of
 gradients are good to about 1e-7."""
@@ -102,7 +101,7 @@ class Layout:
         number[self.place] = self.of_cell
         self.flat = (number[:, :, None] * self.conditions + number[:, None, :]).ravel()
 
-    def parts(self, variances: np.ndarray) -> tuple[float, float, np.ndarray]:
+    def parts(self, variances: np.ndarray, steps: list[np.ndarray] | None = None) -> tuple[float, float, np.ndarray]:
         """The log determinants of the restricted likelihood, the weighted sum of squares, and their gradients (2, 5);
         infinite where none.
 
@@ -112,6 +111,8 @@ class Layout:
         Parameters
         ----------
         variances : of one value, objects, conditions, groups, and conditions by group
+        steps : if given, the average information, y' P V_j P V_k P y, float [5, 5], is put there: near the second
+            derivative of the deviance (Gilmour, Thompson and Cullis 1995)
         """
         none = np.inf, np.inf, np.zeros((2, 5))
         one, of_thing, of_condition, of_group, of_cell = variances
@@ -155,6 +156,11 @@ class Layout:
             return none
         freed = weighted(self.value)
         freed -= of_mean * (freed.sum() / information)
+        if steps is not None:
+            moved = self._spread(freed)
+            again = np.array([weighted(each) for each in moved])
+            again -= np.outer(again.sum(axis=1) / information, of_mean)
+            steps.append(moved @ again.T)
         logs = float(((self.size - 1) * np.log(one) + np.log(by_thing)).sum() + np.log(information))
         traces = self._traces(variances, by_thing, inverse, seen, joint, back)
         gradient = np.array([traces - self._squares(of_mean) / information, -self._squares(freed)])
@@ -200,6 +206,11 @@ class Layout:
         ]
         return np.array([(len(self.value) - variances[1:] @ others) / one, *others])
 
+    def _spread(self, values: np.ndarray) -> np.ndarray:
+        """Z_j Z_j' times values of each source, float [5, N]."""
+        kinds = (self.thing, self.of_cell[self.cell], self.place[0][self.cell], self.cell)
+        return np.array([values, *(np.bincount(kind, values)[kind] for kind in kinds)])
+
     def _squares(self, values: np.ndarray) -> np.ndarray:
         """The squared lengths of values summed by each source."""
         cells = np.bincount(self.cell, values)
@@ -218,6 +229,38 @@ class Layout:
         within = self.grouped and self.shape[0] > 1
         return np.array([True, True, self.conditions > 1, within, within and several])
 
+    def _likeliest(self, free: np.ndarray) -> np.ndarray:
+        """The free variances of greatest restricted likelihood, none below 0, by steps of the average information.
+
+        Steps are damped where they lead too far (Marquardt 1963); a variance stays at 0 while the slope leads below.
+        """
+        lowest = np.where(free == 0, LEAST_SHARE, 0.0)
+        found = wanted = np.full(len(free), 1 / len(free))
+        last, damping = np.inf, 0.0
+        curvature, slope = np.eye(len(free)), np.zeros(len(free))
+        variances = np.zeros(5)
+        for _ in range(MOST_STEPS):
+            information = list[np.ndarray]()
+            variances[free] = wanted
+            logs, squares, gradient = self.parts(variances, information)
+            if logs + squares <= last:
+                found, last, slope = wanted, logs + squares, gradient.sum(axis=0)[free]
+                curvature, damping = information[0][np.ix_(free, free)], damping / 10
+            else:
+                damping = max(4 * damping, 1e-3)
+            moved = np.flatnonzero((found > lowest) | (slope < 0))
+            for _ in range(MOST_DAMPED):  # what is kept from going below 0 may turn a step uphill, but not a short one
+                damped = curvature[np.ix_(moved, moved)] * (1 + damping * np.eye(len(moved)))
+                wanted = found.copy()
+                wanted[moved] += np.linalg.lstsq(damped, -slope[moved], rcond=None)[0]
+                wanted = np.maximum(wanted, lowest)
+                if -slope @ (wanted - found) >= NEAR:
+                    break
+                damping = max(4 * damping, 1e-3)
+            else:
+                break
+        return found
+
     def fit(self) -> tuple[np.ndarray, np.ndarray]:
         """The variances (5) of greatest restricted likelihood, and the covariance of their estimates.
 
@@ -229,27 +272,7 @@ class Layout:
         free = np.flatnonzero(self.free())
         variances = np.zeros(5)
 
-        def deviance(part: np.ndarray) -> tuple[float, np.ndarray]:
-            """By the logarithm of the first variance and the standard deviations of the others, with its gradient."""
-            variances[free] = [np.exp(part[0]), *(part[1:] ** 2)]
-            logs, squares, gradient = self.parts(variances)
-            slope = gradient.sum(axis=0)[free] * [np.exp(part[0]), *(2 * part[1:])]
-            return min(logs + squares, FARTHEST), slope
-
-        start = np.array([np.log(1 / len(free)), *np.full(len(free) - 1, len(free) ** -0.5)])
-        bounds = [(np.log(LEAST_SHARE), 2.0), *[(0.0, 10.0)] * (len(free) - 1)]
-        # the slope by a standard deviation is 0 at 0, though that by the variance may lead away from there
-        for _ in range(3):
-            part = scipy.optimize.minimize(
-                deviance, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"ftol": 1e-14}
-            ).x
-            variances[free] = [np.exp(part[0]), *(part[1:] ** 2)]
-            away = (part < 1e-4) & (self.parts(variances)[2].sum(axis=0)[free] < 0)
-            away[0] = False
-            if not away.any():
-                break
-            start = np.where(away, 0.1, part)
-        found = np.array([np.exp(part[0]), *(part[1:] ** 2)])
+        found = self._likeliest(free)
         found[found < 2 * LEAST_SHARE] = LEAST_SHARE * (np.arange(len(found)) == 0)[found < 2 * LEAST_SHARE]
         steps = 1e-3 * np.maximum(found, found[0] * len(self.value) ** -0.5)
 

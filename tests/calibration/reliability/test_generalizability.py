@@ -167,6 +167,35 @@ def test_the_likelihood_is_that_of_one_matrix_of_all_values() -> None:
     assert squares == pytest.approx(layout.value @ left, rel=1e-9)
 
 
+def panel_of_any_shape(random: np.random.Generator) -> Layout:
+    """Variances from a thousandth to ten, some of them 0; steps of half a point and ends in half of the panels."""
+    objects, raters = int(random.integers(20, 800)), int(random.integers(2, 25))
+    each = int(random.integers(2, min(raters, 5) + 1))
+    groups = np.unique(random.integers(0, objects // 3, objects), return_inverse=True)[1]
+    sizes = np.exp(random.normal(-0.5, 1, 5)) * (random.random(5) > 0.25)
+    thing = np.repeat(np.arange(objects), each)
+    rater = np.concatenate([random.permutation(raters)[:each] for _ in range(objects)])
+    rater = np.unique(rater, return_inverse=True)[1]
+    kinds = (np.arange(len(thing)), thing, rater, groups[thing], groups[thing] * raters + rater)
+    effects = [random.normal(size=kind.max() + 1)[kind] for kind in kinds]
+    value = np.array([max(sizes[0], 0.2), *sizes[1:]]) @ effects
+    return Layout(np.clip(np.round(2 * value) / 2, -2, 2) if random.random() < 0.5 else value, thing, rater, groups)
+
+
+@pytest.mark.slow
+def test_no_other_variances_are_likelier_in_panels_of_any_shape() -> None:
+    """In one panel of twenty the search stopped where it began, or far from the greatest likelihood."""
+    random = np.random.default_rng(7)
+    for _ in range(40):
+        layout = panel_of_any_shape(random)
+        found, free = layout.fit()[0] / layout.unit**2, layout.free()
+        _, _, gradient = layout.parts(found)
+        slope = gradient.sum(axis=0)[free]
+        for at, each in zip(found[free], slope, strict=True):
+            # the deviance that a doubled variance would gain, or one as large as the noise's in place of 0
+            assert each * at == pytest.approx(0, abs=1e-2) if at > 0 else each * found[0] > -1e-2
+
+
 def test_what_the_values_cannot_tell_apart_is_not_inverted() -> None:
     """One object a group: its variance and the group's are known as a sum alone. Rounding gave errors of 1e5."""
     random = np.random.default_rng(0)
