@@ -104,8 +104,6 @@ class Assumptions:
         heading=PANEL,
     )
     alike: float = option(0.3, "Correlation of the systems' errors.", at_least=0, below=1, heading=PANEL)
-    query_sd: float = option(0.4, "Spread of queries' mean relevance.", at_least=0, heading=PANEL)
-    result_sd: float = option(1.0, "Spread of results within a query.", at_least=0, heading=PANEL)
     noise: float = option(0.8, "Spread of one rating around a pair's true relevance.", at_least=0, heading=PANEL)
     results: int = option(20, "Judged results per query.", at_least=1, heading=STUDY)
     ratings_each: int = option(1, "Ratings a pair.", flags=("--k", "--ratings-each"), at_least=1, heading=STUDY)
@@ -137,7 +135,7 @@ class Assumptions:
         check_options(self)
 
 
-OF_A_PILOTS_RATINGS = ("query_sd", "result_sd", "noise", "leniency", "rating_scale")
+OF_A_PILOTS_RATINGS = ("noise", "leniency", "rating_scale")
 NOT_OF_STUDIES_MADE_OF_A_PILOT = ("advise", *(name for name in Assumptions.__dataclass_fields__ if name not in (
     "ratings_each", "ratings_per_rater", "base",
 )))  # fmt: skip
@@ -192,8 +190,6 @@ class PlanChanges(TypedDict, total=False):
     threshold: float | None
     correlations: Sequence[float] | None
     alike: float | None
-    query_sd: float | None
-    result_sd: float | None
     noise: float | None
     results: int | None
     ratings_each: int | None

@@ -119,8 +119,6 @@ class Assumed:
                 raise RelstudyError(f"a correlation must be between -1 and 1, not {name:g}")
         if not 0 <= self.shape.alike < 1:
             raise RelstudyError(f"the correlation of errors is from 0 to below 1, not {self.shape.alike:g}")
-        if self.shape.query_sd == 0 and self.shape.result_sd == 0:
-            raise RelstudyError("true relevance must vary between queries or between results")
         if not 0 < self.relevant_share < 1:
             raise RelstudyError("the share of relevant pairs lies between 0 and 1")
 

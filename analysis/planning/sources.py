@@ -58,8 +58,8 @@ def assumed_studies(
         stretch=assumptions.stretch, noise=assumptions.noise, undecided=assumptions.undecided,
         careless=assumptions.careless, scale=scale,
     )  # fmt: skip
-    variances = Variances(assumptions.query_sd, assumptions.result_sd, assumptions.leniency, assumptions.noise)
-    query_sd, result_sd = assumptions.query_sd, assumptions.result_sd
+    query_sd, result_sd = NormalShape.query_sd, NormalShape.result_sd
+    variances = Variances(query_sd, result_sd, assumptions.leniency, assumptions.noise)
     if ratings is not None:
         variances = variances_of(ratings.frame)
         query_sd, result_sd, leniency, noise = (value / people.point for value in variances.as_json().values())
