@@ -35,6 +35,7 @@ from relstudy.common.tables.formats.survey_and_annotation_tools import (
     PROLIFIC,
     QUEPID,
     TOOLS,
+    Crowd,
     Tool,
 )
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
@@ -49,11 +50,7 @@ ABOUT_ANSWERS = (
 NO_ANSWERS = ("._spans", "._room", "._room_id", "_transcript")
 """The end of the names of such columns."""
 
-CROWDS = {
-    "MTurk": ("input.", "answer.", "workerid", "assignmentstatus", "batch results"),
-    "Toloka": ("input:", "output:", "assignment:worker_id", "assignment:status", "assignments"),
-}
-"""How names begin of what was shown and of what was chosen, the columns of workers and states, and what a file is."""
+CROWDS = {tool.name: tool.crowd for tool in TOOLS if tool.crowd}
 SURVEYS = {tool.name: tool for tool in TOOLS if tool.person}
 """Tools that write one row a person."""
 NO_QUESTION = r"_DO(_|$)|_TEXT$|_(First Click|Last Click|Page Submit|Click Count)$"
@@ -70,7 +67,7 @@ def inspect_export(table: Checked, tool: str) -> Inspection | None:
     if tool in SURVEYS:
         return _survey(table, SURVEYS[tool])
     if tool in CROWDS:
-        return _crowd(table, tool)
+        return _crowd(table, tool, CROWDS[tool])
     if tool == QUEPID.name and "rating" not in names and "rank" in names:
         return _quepid_snapshot(table)
     if ARGILLA.wrote(names):
@@ -201,13 +198,12 @@ def _flattened(table: Checked) -> Inspection:
     )
 
 
-def _crowd(table: Checked, tool: str) -> Inspection:
+def _crowd(table: Checked, tool: str, crowd: Crowd) -> Inspection:
     """One row an assignment; what was shown and what was chosen stand under names that begin so."""
-    shown, chosen, worker, state, what = CROWDS[tool]
     frame = table.frame
     names = [str(name) for name in frame]
     notes = []
-    status = column_called(frame, state)
+    status = column_called(frame, crowd.state)
     rejected = 0 if status is None else int((frame[status].astype("str").str.casefold() == "rejected").sum())
     if rejected:
         notes.append(f"{count_of(rejected, 'row')} of {status} Rejected: still in the table, so remove them or not")
@@ -216,13 +212,13 @@ def _crowd(table: Checked, tool: str) -> Inspection:
         notes.append(
             f"{count_of(controls, 'row')} of control tasks (GOLDEN): still in the table, so remove them or not"
         )
-    inputs = [name for name in names if name.casefold().startswith(shown)]
-    given = [name for name in names if name.casefold().startswith(chosen) and name != "Answer.taskAnswers"]
+    inputs = [name for name in names if name.casefold().startswith(crowd.shown)]
+    given = [name for name in names if name.casefold().startswith(crowd.chosen) and name != "Answer.taskAnswers"]
     labels = _labels_of(frame, given)
     of_labels = {name for columns in labels.values() for name in columns}
     answered = columns_of_answers(frame, [name for name in given if name not in of_labels])
-    roles = {"rater_id": str(column_called(frame, worker))}
-    sentence = f"{what} of {tool}: {count_of(len(frame), 'assignment')}"
+    roles = {"rater_id": str(column_called(frame, crowd.worker))}
+    sentence = f"{crowd.what} of {tool}: {count_of(len(frame), 'assignment')}"
     if numbered := _numbered(inputs, given):
         notes.append(
             f"each assignment shows several items ({', '.join(numbered[:4])}, ...): make one row per item of the table "

@@ -46,6 +46,24 @@ class Mark:
 
 
 @dataclass(frozen=True)
+class Crowd:
+    """The columns of a crowd platform's export, which has a row an assignment, in lower case.
+
+    Parameters
+    ----------
+    shown, chosen : how the names of columns begin that were shown, and that were chosen
+    worker, state : the columns of who worked, and of what became of it
+    what : what such a file is
+    """
+
+    shown: str
+    chosen: str
+    worker: str
+    state: str
+    what: str
+
+
+@dataclass(frozen=True)
 class Tool:
     """A tool, and how its exports are known.
 
@@ -58,6 +76,7 @@ class Tool:
     alone : whether an export has no other columns
     marks : of rows that are no answers
     person : columns, of which an export has one, that name the person of a row of many answers
+    crowd : of a crowd platform
     """
 
     name: str
@@ -67,6 +86,7 @@ class Tool:
     alone: bool = False
     marks: tuple[Mark, ...] = ()
     person: tuple[str, ...] = ()
+    crowd: Crowd | None = None
 
     def wrote(self, names: Collection[str]) -> bool:
         """Whether a table with these columns, in lower case, is an export of it."""
@@ -96,8 +116,16 @@ QUALTRICS = Tool(
     ),
     person=("responseid",),
 )
-MTURK = Tool("MTurk", (_columns("assignmentid", "workerid"),))
-TOLOKA = Tool("Toloka", (_columns("assignment:worker_id", "assignment:assignment_id"),))
+MTURK = Tool(
+    "MTurk",
+    (_columns("assignmentid", "workerid"),),
+    crowd=Crowd("input.", "answer.", "workerid", "assignmentstatus", "batch results"),
+)
+TOLOKA = Tool(
+    "Toloka",
+    (_columns("assignment:worker_id", "assignment:assignment_id"),),
+    crowd=Crowd("input:", "output:", "assignment:worker_id", "assignment:status", "assignments"),
+)
 APPEN = Tool(
     "Appen",
     (_columns("_worker_id", "_unit_id"),),
