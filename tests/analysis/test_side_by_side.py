@@ -84,6 +84,18 @@ def test_who_is_ahead_of_whom_is_the_same_whoever_else_is_there():
     assert ("s2" in compared(rows, gave(3, 60)).ahead["s0"]) and compared(two, gave(3, 60)).ahead["s0"] == ("s2",)
 
 
+def test_of_three_systems_those_clearly_behind_are_not_among_the_best():
+    """Three systems and more are told apart by intervals of a higher level, which must be one."""
+    wins = {(0, 1): 0.5, (0, 2): 0.9, (1, 2): 0.9}
+    draw, rows = np.random.default_rng(4), []
+    for q in range(60):
+        for (one, other), share in wins.items():
+            for r in range(4):
+                answer = -1.0 if draw.random() < share else 1.0
+                rows.append((f"r{r}", f"q{q}", f"{one}-{q}", f"{other}-{q}", f"{one}-{q}", answer))
+    assert set(compared(rows, gave(3, 60)).best) == {"s0", "s1"}
+
+
 @pytest.mark.parametrize("systems", [2, 4])
 def test_equal_systems_are_told_apart_in_no_more_studies_than_stated(systems):
     draw, studies = np.random.default_rng(systems), 120
