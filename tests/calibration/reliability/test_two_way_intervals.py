@@ -184,6 +184,22 @@ def test_what_raters_and_pairs_both_hold_is_counted_once() -> None:
     assert 2 * 1.96 * np.sqrt(1e-3) < width < 1.2 * 2 * 1.96 * np.sqrt(1e-3)
 
 
+def test_influences_on_two_way_correlations_are_about_those_of_the_jackknife(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(3)
+    matrix = rng.normal(size=(40, 1)) + 0.8 * rng.normal(size=30) + 0.5 * rng.normal(size=(40, 30))
+    parts: list[tuple[float, float]] = []
+    with monkeypatch.context() as patch:
+        patch.setattr(
+            intraclass, "interval", lambda value, sums, *rest: parts.append(sums) or interval(value, sums, *rest)
+        )
+        intraclass._two_way(matrix)
+    for number, variances in zip((0, 2), parts, strict=True):  # of single ratings: two-way, consistency
+        for axis, variance in zip((1, 0), variances, strict=True):
+            size = matrix.shape[axis]
+            left_out = [intraclass._two_way(np.delete(matrix, k, axis))[number].value for k in range(size)]
+            assert variance == pytest.approx((size - 1) * np.var(left_out), rel=0.25)
+
+
 def test_intervals_of_two_way_correlations_hold_the_truth_where_few_raters_rate_few_pairs() -> None:
     # Variances 1 of 15 pairs, .3 of 12 raters, .5 of cells. Fisher's z, and squared influences as they stand, held
     # 92.1 % and 90.6 % of these 800 layouts, the latter low by six of the standard errors of .8 %.
