@@ -63,6 +63,16 @@ def test_the_noise_of_each_level_is_found() -> None:
         assert found.noise[u == level].mean() == pytest.approx(expected, abs=0.1)
 
 
+def test_what_a_pair_may_be_worth_has_a_low_end_and_a_high_end() -> None:
+    u = np.random.default_rng(6).choice([-3.0, 0.0, 3.0], size=300)
+    panel = ratings_of(u, 3, np.array([-1.5, -0.5, 0.5, 1.5]), 7)
+    found = noise_by_level(panel, panel.rating)
+    assert found is not None
+    # three ratings leave open what a pair in the middle is worth, and most intervals hold the true mean, 3
+    assert (found.low[u == 0] < found.high[u == 0]).all()
+    assert ((found.low <= 3) & (found.high >= 3))[u == 0].mean() > 0.9
+
+
 def test_too_few_pairs_with_two_ratings_say_nothing_of_levels() -> None:
     panel = ratings_of(np.linspace(-2, 2, 9), 3, np.array([0.0]), 3)
     assert noise_by_level(panel, panel.rating) is None
