@@ -100,6 +100,7 @@ def test_with_ties_and_a_side_qualities_are_the_best_of_davidsons_likelihood_by_
     found = fit_preferences(couples, quality_spread=1.0, lean_spread=0.0, tie_spread=0.0)
     np.testing.assert_allclose(found.quality, best[:4] - best[:4].mean(), atol=1e-4)  # BFGS by differences stops there
     np.testing.assert_allclose([found.mean_lean, found.mean_tie], best[4:], atol=1e-3)  # and a prior of spread 1000
+    np.testing.assert_allclose([found.lean[0], found.tie[0]], best[4:], atol=1e-3)  # the one rater's are the panel's
 
 
 def coverage(found: Preferences, couples: Couples, truth: np.ndarray) -> tuple[float, float]:
