@@ -13,7 +13,7 @@ from scipy import optimize, special
 from scipy.stats import rankdata
 
 import relstudy as rs
-from relstudy.analysis.judges.grades import JudgedSample
+from relstudy.analysis.judges.grades import JudgedSample, expected_by_grade
 from relstudy.analysis.judges.judged_by_both import Universe, context_for
 from relstudy.analysis.judges.regression import FOLDS, PENALTIES, _fitted, expected_by_features
 from relstudy.analysis.judges.run import AssistedScores, assist_by_systems, assist_scores
@@ -126,6 +126,21 @@ def test_values_that_are_all_alike_are_expected_everywhere() -> None:
     values = np.stack([np.full(6, 0.0), np.full(6, 3.0)])
     expected = expected_by_features(np.random.default_rng(0).normal(size=(9, 2)), np.arange(9) // 2 - 1, sample, values)
     np.testing.assert_array_equal(expected, np.repeat([[0.0], [3.0]], 9, axis=1))
+
+
+def test_a_judge_whose_scores_fall_where_people_see_more_is_followed_downwards() -> None:
+    rating, query = np.random.default_rng(0).permutation(60).astype(float), np.repeat(np.arange(6), 10)
+    values = 1 - rating / 60
+    sample = JudgedSample(np.arange(60), query, np.ones(60))
+    expected = expected_by_grade(rating, query, sample, values[None], values)[0]
+    assert np.corrcoef(expected, values)[0, 1] > 0.9
+
+
+def test_of_one_query_alone_the_mean_of_what_was_said_is_expected_everywhere() -> None:
+    sample = JudgedSample(np.arange(4), np.zeros(4, dtype=int), np.array([1.0, 1.0, 1.0, 2.0]))
+    features, values = np.random.default_rng(0).normal(size=(6, 2)), np.array([[0.0, 0.0, 0.0, 5.0]])
+    expected = expected_by_features(features, np.zeros(6, dtype=int), sample, values)
+    np.testing.assert_allclose(expected, 2.0)  # 5 by two parts in five of the weight
 
 
 def test_features_are_normal_scores_and_log_ranks_best_first_whatever_the_direction() -> None:
