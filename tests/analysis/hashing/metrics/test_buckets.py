@@ -40,6 +40,7 @@ def test_look_up_finds_what_agrees_in_any_table(world, listed: bool) -> None:
     precision, recall = (hit & relevant).sum() / hit.sum(), (hit & relevant).sum() / relevant.sum()
     assert micro["precision"] == pytest.approx(precision, abs=1e-12)
     assert micro["f"] == pytest.approx(2 * precision * recall / (precision + recall), abs=1e-12)
+    assert micro["recall"] == pytest.approx(recall, abs=1e-12) and micro["candidates"] == hit.sum() / 5
 
 
 @pytest.mark.slow
