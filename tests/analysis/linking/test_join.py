@@ -183,6 +183,13 @@ def test_too_few_common_pairs_are_refused_with_their_number(quality: np.ndarray)
     other = judgments(np.arange(20, 50), quality[20:50], "1-9", rng)
     with pytest.raises(RelstudyError, match="b and a share 10 pairs of 2 queries; at least 20 pairs of 5 queries"):
         join_judgments({"a": one, "b": other})
+    # 24 pairs are enough, their four queries are not
+    both = {
+        "a": judgments(np.arange(24), quality[:24], "1-5", rng),
+        "b": judgments(np.arange(24), quality[:24], "1-9", rng),
+    }
+    with pytest.raises(RelstudyError, match="b and a share 24 pairs of 4 queries"):
+        join_judgments(both)
 
 
 @pytest.fixture(scope="module")
