@@ -311,6 +311,8 @@ def test_impossible_assumptions_are_refused() -> None:
         Variances(0.4, 1.0, 0.3, -1.0)
     with pytest.raises(RelstudyError, match=r"a correlation must be between -1 and 1, not 1\.2"):
         assumed(1.2, 0.3)
+    with pytest.raises(RelstudyError, match=r"a correlation must be between -1 and 1, not -1\.2"):
+        assumed(-1.2, 0.3)
     with pytest.raises(RelstudyError, match="relevant"):
         assumed(0.2, 0.3, relevant_share=0)
     with pytest.raises(RelstudyError, match="'stars' is not a scale"):
