@@ -138,6 +138,13 @@ def test_a_row_of_votes_has_its_mean_and_standard_error(files, tmp_path):
     assert judgments["standard_error"][0] == pytest.approx(votes.std(ddof=1) / 5)
 
 
+def test_a_row_that_nobody_voted_on_is_left_out_and_said(tmp_path):
+    (tmp_path / "votes.csv").write_text("query_id,result_id,n_1,n_2,n_3\nq,a,0,1,3\nq,b,0,0,0\nq,c,2,0,0\n")
+    judgments = read_judgments(tmp_path / "votes.csv")
+    assert judgments.frame["judgment"].tolist() == [2.75, 1.0]
+    assert any("1 without a vote left out" in note for note in judgments.notes)
+
+
 def test_preferences_of_others_become_judgments(files, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     command = shlex.split(_inspected(files / "mturk_preferences.csv")["command"])
