@@ -25,6 +25,7 @@ from relstudy.studyapp.database.tables import raters
 from relstudy.studyapp.monitoring.export import people_table, ratings_table
 from relstudy.studyapp.monitoring.traces import (
     go_on_deleting,
+    ids_given,
     left_of_the_forgotten,
     look_for_traces,
     traces_of,
@@ -151,6 +152,10 @@ def test_what_only_the_id_of_a_platform_shows_is_named_until_the_file_changes(ma
     (made.folder / "bonuses.csv").write_text("somebody-else,1.50\n", encoding="utf-8")
     (made.folder / "bonuses.csv.gz").unlink()
     assert named(made) == {}
+
+
+def test_neither_the_id_of_a_rater_who_stays_nor_a_short_one_is_sought() -> None:
+    assert list(ids_given([ID, "somebody-else", "12345", ""], ["somebody-else"])) == [ID.encode()]
 
 
 @pytest.mark.slow
