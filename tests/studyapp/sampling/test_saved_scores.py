@@ -57,3 +57,15 @@ def test_long_tables_are_parquet_and_an_older_table_of_the_other_kind_goes(tmp_p
     pd.testing.assert_series_equal(
         table["score"], kept().table("gift")["score"], check_dtype=False, check_names=False, check_index_type=False
     )
+
+
+def test_the_first_record_names_the_tables_that_an_older_version_computed_too(tmp_path):
+    (tmp_path / "scores").mkdir()
+    gift, words = (tmp_path / "scores" / f"{name}.csv" for name in ("gift", "keywords"))
+    for file in (gift, words):
+        file.write_text("computed")
+    (tmp_path / "design.json").write_text("of a version that kept no record of what it computed")
+    saved_scores.note_computed([gift])
+    assert saved_scores.is_computed(words) and saved_scores.is_computed(gift)
+    words.write_text("changed by somebody")
+    assert not saved_scores.is_computed(words)
