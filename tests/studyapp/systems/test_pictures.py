@@ -1,5 +1,7 @@
 """Systems for pictures, on pictures whose answer is obvious."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -91,6 +93,18 @@ def test_features_that_cannot_be_read_are_computed_anew(tmp_path, kept):
     np.testing.assert_array_equal(make("simplicity").fit(collection).score(collection.items[0]), expected)
     file.write_bytes(whole[: len(whole) // 2])
     np.testing.assert_array_equal(make("simplicity").fit(collection).score(collection.items[0]), expected)
+
+
+def test_kept_features_run_no_code_of_whoever_wrote_them(tmp_path):
+    import relstudy.studyapp.systems.features as features
+
+    class Runs:
+        def __reduce__(self):
+            return Path.touch, (tmp_path / "ran",)
+
+    np.savez(tmp_path / "gift.npz", fingerprint=np.array("same"), colours=np.array([Runs()], dtype=object))
+    assert features._read(tmp_path / "gift.npz", "same") is None
+    assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.slow
