@@ -135,8 +135,10 @@ def test_what_there_would_be_otherwise_travels_with_the_judgments(
     )
     names = ["judgment", "relevant_share"]
     pd.testing.assert_frame_equal(found.careless.otherwise.frame[names], other.judgments.frame[names])
-    calibrate(read(study(1, {}))).write(tmp_path)
+    clean = calibrate(read(study(1, {})))
+    clean.write(tmp_path)
     assert not (tmp_path / "judgments-careless.csv").exists()
+    assert ["judgments-careless.csv" in each.files() for each in (result, clean)] == [True, False]
 
 
 def test_what_was_written_for_other_judgments_has_no_part(tmp_path: Path) -> None:

@@ -286,8 +286,11 @@ def test_order_is_that_of_pages_else_of_time_and_ties_share_their_place() -> Non
 
 def test_tenths_of_the_session_fall_as_the_slope_does() -> None:
     frame = world(np.random.default_rng(8), 1.0, base=0)
-    tenths = [each.value for each in by_tenth(Panel.from_frame(frame), session_order(frame))]
+    found = by_tenth(Panel.from_frame(frame), session_order(frame))
+    tenths = [each.value for each in found]
     # 72 ratings a tenth of noise .5, held against others as noisy: standard error .1; from the middle of
     # the first tenth to that of the last
     assert tenths[0] is not None and tenths[-1] is not None
     assert tenths[0] - tenths[-1] == pytest.approx(0.9, abs=0.2)
+    # Student's t of 12 raters takes 2.2 of them to either side
+    assert all((each.high or 0) - (each.low or 0) == pytest.approx(0.44, rel=0.6) for each in found)

@@ -68,6 +68,15 @@ def given(pairs: int, levels: int, shares: bool, seed: int) -> dict[str, tuple[o
     return arguments
 
 
+def test_concordance_of_each_pair_is_what_comparing_all_pairs_gives() -> None:
+    random = np.random.default_rng(4)
+    score, level = np.sort(random.integers(0, 9, 40)), np.unique(random.integers(0, 7, 40), return_inverse=True)[1]
+    weight = random.exponential(size=40) + 0.5
+    alike = np.sign(score[:, None] - score) * np.sign(level[:, None] - level)
+    found = kernels.concordance(correlation.group_ends(score), level, int(level.max()) + 1, weight)
+    np.testing.assert_allclose(found, alike @ weight, atol=1e-12)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", WALKS)
 def test_numpy_and_machine_code_give_the_same_digits(name: str) -> None:

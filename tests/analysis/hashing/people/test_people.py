@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import numpy as np
@@ -79,6 +80,7 @@ def test_the_audit_equals_pearson_and_weighted_auc_of_each_truth(world) -> None:
     share = np.average(scores.loc[scores["system"] == "class", "score"], weights=weight)
     assert result.truths[0].called_relevant.value == pytest.approx(share, abs=1e-12)
     assert "agrees best with people" in result.sentence()
+    assert re.search(r"in \d+ % \[\d+ %, \d+ %\] of cases", result.sentence()), result.sentence()
 
 
 @pytest.mark.slow
