@@ -109,10 +109,17 @@ def test_columns_of_ir_datasets_and_beir_are_known_and_queries_only_ask(tmp_path
     assert shown == {"item_id": "d3", "kind": "text", "text": "text 3", "title": "A title", "role": "both"}
 
 
+def test_an_item_of_a_stream_is_of_the_kind_that_is_stated_else_a_text(tmp_path: Path) -> None:
+    stated = ["text", "html", "markdown", "audio", "video", ""]
+    table = pd.DataFrame({"item_id": list("abcdef"), "text": "x", "kind": stated})
+    stream = LargeCollection(write(table, tmp_path / "c.parquet"), tmp_path)
+    assert [stream.light(position).kind for position in range(6)] == [*stated[:5], "text"]
+
+
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
-        ({"item_id": ["a", "b", "a"]}, "item_id.*'a'.*once"),
+        ({"item_id": ["a", "b", "a"]}, "row 4.*item_id.*'a'.*once"),
         ({"item_id": ["a", "", "c"]}, "item_id.*required"),
         ({"kind": ["text", "sound", ""]}, "kind.*'sound'.*one of image, text"),
         ({"role": ["", "judge", ""]}, "role.*'judge'.*query, result or both"),
