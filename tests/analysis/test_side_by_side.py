@@ -56,6 +56,13 @@ def test_a_share_counts_wins_and_half_of_the_ties_whichever_side_they_stood_on()
     assert found.best == ("s0", "s1") and "do not show" in found.headline
 
 
+def test_the_share_of_two_raters_is_shown_without_an_interval_and_with_the_reason():
+    found = compared([(r, f"q{q}", f"0-{q}", f"1-{q}", f"0-{q}", 1.0 - q) for r in "ab" for q in range(3)], gave(2, 3))
+    (share,) = (each["preferred"] for each in found.as_json()["couples"])
+    assert share["value"] == 0.5 and share["low"] is None and share["reason"]
+    assert found.text_rows()[0][0][2:4] == ["0.50", ""]
+
+
 def test_an_answer_of_two_models_counts_for_both():
     of = [("x", "q", "1"), ("y", "q", "1"), ("z", "q", "2")]
     found = compared([(rater, "q", "1", "2", "1", -1.0) for rater in "abc"], of)

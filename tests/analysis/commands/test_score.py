@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 from click.testing import Result
 
+from relstudy.analysis.commands.score_output import _p
 from relstudy.analysis.scoring.mapped_scores import map_scores
 from relstudy.mapping.scored_pairs import ScoredPairs, fit_mapping
 from tests.analysis.made import tables
@@ -45,6 +46,10 @@ def test_help_shows_an_example() -> None:
     result = run("--help")
     assert result.exit_code == 0
     assert "relstudy score new.run --judgments judgments.csv" in result.stdout
+
+
+def test_a_p_value_has_four_digits_or_is_said_to_be_smaller() -> None:
+    assert [_p(each) for each in (None, 1.0, 0.04, 0.0001, 0.00009)] == ["–", "1.0000", "0.0400", "0.0001", "< 0.0001"]
 
 
 @pytest.mark.slow
