@@ -23,6 +23,16 @@ from relstudy.common.runtime.errors import RelstudyError
 INDICES = ("pearson", "average_precision", "normalised_rank", "same_query")
 
 
+def test_probabilities_of_all_queries_together_are_those_of_one_query_after_another(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    collection = NormalShape((0.6, 0.5), items=40).collection(5, np.random.default_rng(2))
+    drawing = Drawing(12, 1.5, 0.05)
+    together = drawing.probabilities(collection)
+    monkeypatch.setattr(Drawing, "_all_at_once", lambda *_: None)
+    assert (together == 1).any() and together.tolist() == drawing.probabilities(collection).tolist()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("careless", [0.0, 0.25])
 def test_the_short_way_says_what_calibrate_and_score_say(careless: float) -> None:
