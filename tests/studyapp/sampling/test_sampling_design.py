@@ -18,12 +18,14 @@ from relstudy.studyapp.collection.items import Collection, Item
 from relstudy.studyapp.demo.panel import SimulatedPanel, draw_raters
 from relstudy.studyapp.sampling import next_round
 from relstudy.studyapp.sampling.first_round import draw_sample_from
-from relstudy.studyapp.sampling.further_pairs import DrawnStudy
+from relstudy.studyapp.sampling.further_pairs import DrawnStudy, extend
 from relstudy.studyapp.sampling.next_round import draw_next_round_from
 from relstudy.studyapp.sampling.options import NextOptions, SampleOptions
 from relstudy.studyapp.sampling.query_draw import draw_results
 from relstudy.studyapp.sampling.response_model import MappedTerm, ResponseShape, RoundPlan
 from relstudy.studyapp.sampling.sampling_design import Design, Round, candidate_probabilities
+from relstudy.studyapp.sampling.sources import BuiltInSource
+from relstudy.studyapp.systems.keywords import Keywords
 from tests.studyapp.sampling.worlds import MatrixSource, demo_world, noise_world
 
 pytestmark = pytest.mark.slow
@@ -481,9 +483,6 @@ def test_texts_ask_pictures_and_pictures_ask_pictures_but_never_themselves():
     items = [Item(f"i{n}", "image", keywords=frozenset({f"w{n % 3}"})) for n in range(12)]
     items += [Item("q1", "text", text="w1", role="query"), Item("q2", "text", text="w2", role="query")]
     collection = Collection(items)
-    from relstudy.studyapp.sampling.sources import BuiltInSource
-    from relstudy.studyapp.systems.keywords import Keywords
-
     sources = [BuiltInSource("keywords", "fixed", Keywords().fit(collection), collection)]
     pairs = draw_sample_from(collection, sources, SampleOptions(queries=4, results=5, base=5)).pairs
     assert set(pairs.loc[pairs["paradigm"] == "text", "query_id"]) == {"q1", "q2"}
@@ -494,3 +493,19 @@ def test_texts_ask_pictures_and_pictures_ask_pictures_but_never_themselves():
     of_query = pairs[pairs["block"] == "base"].groupby(["paradigm", "query_id"]).size()
     assert of_query["image"].tolist() == [2], "of one query, since a page by image has four results"
     assert of_query["text"].to_dict() == {"q1": 1, "q2": 1}, "a page by text has one"
+
+
+def test_a_further_round_by_texts_keeps_the_scores_of_the_pictures_that_asked_before():
+    items = [Item(f"i{n}", "image", keywords=frozenset({f"w{n % 3}"})) for n in range(12)]
+    items += [Item(f"q{n}", "text", text=f"w{n}", role="query") for n in range(3)]
+    collection = Collection(items)
+    sources = [BuiltInSource("keywords", "fixed", Keywords().fit(collection), collection)]
+    first = draw_sample_from(collection, sources, SampleOptions(queries=2, results=4, base=0))
+    drawn = DrawnStudy(collection, sources, first.design, first.pairs)
+    study = drawn.with_round(replace(first.design.rounds[0], number=2))
+    later = extend(study, [collection[f"q{n}"] for n in range(3)], "text", np.random.default_rng(0))
+    scored = later.scores.table("keywords")
+    assert set(scored["query_id"]) == {"q0", "q1", "q2", *first.pairs["query_id"]}
+    pair = ["query_id", "result_id"]
+    assert not scored.duplicated(pair).any()
+    assert len(later.pairs[pair].merge(scored[pair])) == len(later.pairs)
