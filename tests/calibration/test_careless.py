@@ -8,6 +8,7 @@ from typing import Literal
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import stats
 
 from relstudy.calibration.averaging import make_judgments
 from relstudy.calibration.methods.linear import none
@@ -73,6 +74,28 @@ def test_a_panel_that_agrees_on_nothing_has_no_careless_raters() -> None:
     frame = study(5, {})
     frame["rating"] = np.random.default_rng(5).integers(1, 6, len(frame)).astype(float)
     assert suspects(frame) == set()
+
+
+def chance_by_mixture(rating: np.ndarray, care: np.ndarray) -> np.ndarray:
+    """The chance of each rater (a row) to look, where all rate all pairs and others count as far as they look."""
+    others = [np.delete(care, rater) @ np.delete(rating, rater, axis=0) for rater in range(len(rating))]
+    agreement = [np.corrcoef(own, mean)[0, 1] for own, mean in zip(rating, others, strict=True)]
+    z, error = np.arctanh(np.maximum(agreement, 0)), 1 / (rating.shape[1] - 3)
+    mean = np.average(z, weights=care)
+    between = np.clip(np.average((z - mean) ** 2 - error, weights=care), (mean / 4) ** 2, (mean / 3) ** 2)
+    share = ((1 - care).sum() + 1) / (len(care) + 6)
+    looks = (1 - share) * stats.norm.pdf(z, mean, np.sqrt(between + error))
+    not_so = share * stats.norm.pdf(z, 0, np.sqrt(error))
+    return np.where(z < mean, looks / (looks + not_so), 1.0)
+
+
+@pytest.mark.parametrize(("honest", "seed"), [(2, 46), (8, 25)], ids=["three raters", "nine raters"])
+def test_the_chance_to_have_looked_is_that_of_two_normal_distributions_of_agreement(honest: int, seed: int) -> None:
+    frame = study(seed, {"one": "random"}, pairs=24, each=24)
+    panel = Panel.from_frame(frame[frame["rater_id"].isin([*HONEST[:honest], "one"])])
+    care = chance_of_care(panel, none(panel))
+    assert 0.2 < care[-1] < 0.6
+    assert care == pytest.approx(chance_by_mixture(panel.rating.reshape(honest + 1, 24), care), abs=0.01)
 
 
 def read(frame: pd.DataFrame) -> Ratings:
