@@ -137,6 +137,9 @@ def test_degrees_are_of_raters_where_raters_decide_and_of_queries_where_raters_s
     assert degrees(wide, noise) == pytest.approx(11, rel=0.01)
     assert degrees(narrow, noise) == figure.spread(DIFFERENCE).degrees == 99
     assert 11 < degrees(0.01 * wide, 0.1 * noise) < 99
+    both = replace(figure, raters=RaterReplicates(wide, noise, 100, 12)).over_raters()
+    # nearly all of the variance is that of 300 replicates over raters
+    assert both.spread(DIFFERENCE).blurred == pytest.approx(np.sqrt(2 / 300), rel=0.02)
 
 
 def test_a_comparison_counts_the_queries_that_both_systems_score() -> None:
