@@ -53,6 +53,18 @@ def test_a_p_value_has_four_digits_or_is_said_to_be_smaller() -> None:
 
 
 @pytest.mark.slow
+def test_what_a_system_explains_stands_beside_what_any_could(folder: Path) -> None:
+    judgments = pd.read_csv(folder / "judgments.csv").assign(standard_error=0.3)
+    judgments.to_csv(folder / "judgments.csv", index=False)
+    words = ("score", str(folder / "scores.csv"), "-j", str(folder / "judgments.csv"), "--replicates", "20")
+    given = json.loads(succeeds(*words, "--json").stdout)["systems"]["s1"]["explained"]
+    table = succeeds(*words, "--verbose").stdout.split("r squared, of judgments")[1]
+    row = next(line for line in table.splitlines() if line.startswith("s1 "))
+    shares = [f"{100 * given[name]['value']:.0f} %" for name in ("share", "reachable", "of_reachable")]
+    assert re.split(r"  +", row)[1::2] == shares
+
+
+@pytest.mark.slow
 def test_a_table_for_people_and_json_for_machines_say_the_same(folder: Path) -> None:
     content = answer(folder / "scores.csv", "-j", folder / "judgments.csv")
     shown = run(folder / "scores.csv", "-j", folder / "judgments.csv", "--replicates", 50, "--verbose")
