@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import tempfile
 import time
 from pathlib import Path
+from types import FrameType
 
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.web.processes import supervise
+
+
+def end_slowly(_signal: int, _frame: FrameType | None) -> None:
+    time.sleep(0.3)
+    print("ended", flush=True)
+    os._exit(0)
 
 
 def main() -> None:
@@ -26,6 +34,8 @@ def main() -> None:
             raise RelstudyError("this worker cannot start")
         elif kind == "all fall at once":
             os.abort()
+        elif kind == "ends slowly":
+            signal.signal(signal.SIGTERM, end_slowly)
         print("working", flush=True)
         time.sleep(600)
 

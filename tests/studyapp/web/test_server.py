@@ -111,6 +111,16 @@ def test_sigterm_ends_the_parent_and_all_workers_whenever_it_comes() -> None:
                 os.killpg(parent.pid, signal.SIGKILL)
 
 
+def test_a_worker_may_end_what_it_does_before_the_server_stops() -> None:
+    parent = supervised("ends slowly", 1)
+    try:
+        assert parent.stdout is not None and parent.stdout.readline() == "working\n"
+    finally:
+        parent.terminate()
+        told, _ = parent.communicate(timeout=30)
+    assert told == "ended\n" and parent.returncode == 0
+
+
 def test_a_worker_that_falls_is_replaced_by_one_that_serves_the_same_study(tmp_path: Path) -> None:
     """While study.toml is half saved, says something else, or the disk is full, and the other worker goes on."""
     folder = write_study(tmp_path / "s")
