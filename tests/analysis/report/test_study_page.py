@@ -134,6 +134,15 @@ def test_the_page_has_a_sentence_for_each_of_the_first_systems_best_first(page: 
         assert item.text.endswith(".")
 
 
+def test_agreement_stands_beside_that_before_calibration_and_raters_are_said_to_be_resampled(
+    html: str, tables: PageTables
+) -> None:
+    before, after = tables.agreement[0].one.value, tables.agreement[-1].one.value
+    assert before is not None and after is not None
+    assert f"<dt>{after:.2f}</dt>" in html and f"; {before:.2f} before calibration<" in html
+    assert "bootstrap replicates over queries and raters (seed 0" in html
+
+
 def test_the_table_of_systems_holds_the_numbers_of_the_result(page: Page, result: ScoreResult) -> None:
     rows = list(csv.DictReader(io.StringIO(table_of(page, "systems").csv())))
     for row in rows:
