@@ -84,6 +84,8 @@ def test_a_study_that_is_drawn_anew_has_no_events_of_what_was_rated_before(make_
     set_aside(made.store, one)
     said, cursor = kinds(made, "start")
     assert [kind for kind, _ in said] == ["rated"] * 16 + ["finished", "set_aside"]
+    events = changes_after(made.store, "start").events
+    assert [event["event"] for event in events if "finished_at" in event] == ["finished"]
     with made.store.write() as connection:
         clear_draw(connection)
     assert kinds(made, "start")[0] == [("set_aside", one)]
