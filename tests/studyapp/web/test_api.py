@@ -202,6 +202,8 @@ def saying(answer: bytes) -> Iterator[str]:
         (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-5\r\nab", "broke off its answer"),
         (b"HTTP/1.1 302 Found\r\nLocation: http://[::1\r\n\r\n", "refuses: 302 Found"),
         (b"HTTP/1.1 401 No\r\nContent-Length: 99\r\n\r\n{}", "refuses: 401 No"),
+        (b"HTTP/1.1 503 Busy\r\n\r\n", "refuses: 503 Busy"),
+        (b"HTTP/1.1 429 Later\r\nRetry-After: 0\r\n\r\n", "refuses: 429 Later"),
         (b"HTTP/1.1 400 No\r\n\r\n" + b"[" * 60_000, "refuses: 400 No"),
         (b'HTTP/1.1 400 No\r\n\r\n{"error": "\\u001b[2Jgone\\u202e"}', r"refuses: \\x1b\[2Jgone\\u202e$"),
         (b"HTTP/1.1 400 \x1b[2Jgone\r\n\r\n", r"refuses: 400 \\x1b\[2Jgone$"),
