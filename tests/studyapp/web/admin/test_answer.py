@@ -15,16 +15,18 @@ import time
 import zipfile
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from relstudy.analysis.verdict.facts import Look
 from relstudy.calibration.tables.decision import LookPlan
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.assignment.versions import read_state
-from relstudy.studyapp.commands.answer import compute_answer
+from relstudy.studyapp.commands.answer import _next_round, compute_answer
 from relstudy.studyapp.config.accounts import make_token
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.audit_log import read_entries
@@ -151,6 +153,18 @@ def test_where_a_judge_is_least_sure_the_next_pairs_tell_most(tmp_path):
         assert len(after) == pytest.approx(len(before) + int(said[1]), rel=0.15)
         assert set(after["query_id"]) == set(before["query_id"])
         before = after
+
+
+@pytest.mark.parametrize(("answers", "pairs"), [(0, 50), (120, 40), (180, 10)])
+def test_the_next_round_is_no_larger_than_what_remains(tmp_path, answers, pairs):
+    (tmp_path / "design.json").touch()
+    every = pd.DataFrame([(f"q{q}", f"r{r}") for q in range(5) for r in range(12)], columns=["query_id", "result_id"])
+    every.assign(paradigm="text").to_csv(tmp_path / "pairs.csv", index=False)
+    every.assign(judgment=3.0).to_csv(tmp_path / "judgments.csv", index=False)
+    look = Look(2, answers, 200, 0.05, "obrien-fleming", (0.5,), (2.8,))
+    run = SimpleNamespace(look=look, verdict=SimpleNamespace(settled=False))
+    said = _next_round(run, LookPlan(2, ratings_per_pair=2), tmp_path, tmp_path / "judgments.csv")
+    assert f"--results {pairs // 5} " in said[-1]
 
 
 def test_before_there_are_ratings_it_says_so(folder):
