@@ -162,7 +162,13 @@ def test_values_of_a_scale_are_no_marks(values: Sequence[float]) -> None:
 
 @pytest.mark.parametrize(
     ("values", "marks"),
-    [([1, 2, 99], [99]), ([1, 99], []), ([1, 2, 3, 4, 99, 999, 9_999, 99_999], [99_999, 9_999, 999])],
+    [
+        ([1, 2, 99], [99]),
+        ([1, 99], []),
+        ([1, 2, 3, 4, 99, 999, 9_999, 99_999], [99_999, 9_999, 999]),
+        ([1, 2, 3, 4, 5, 9], [9]),
+        ([1, 5, 6, 7, 8, 9], [1]),
+    ],
 )
 def test_a_mark_stands_beside_two_values_at_least_and_there_are_three_at_most(
     values: Sequence[float], marks: Sequence[float]
