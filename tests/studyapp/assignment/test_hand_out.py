@@ -21,7 +21,7 @@ from relstudy.studyapp.assignment.sequence import find_rater_page, hold_page, st
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.database.tables import DONE, assignments, raters, slots
+from relstudy.studyapp.database.tables import DONE, LEASED, assignments, raters, slots
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.web.app import create_app
 from tests.studyapp.browse import Browser, joined
@@ -122,6 +122,18 @@ def test_opening_a_page_renews_its_lease_but_never_somebody_elses(make_study: Ca
     assert desk.next(other, now=9 * 60) == 1
     assert show(slow, 10) == 14
     assert show(other, 12) == 17
+
+
+@pytest.mark.slow
+def test_who_has_answered_a_page_holds_one_beyond_the_one_being_rated(make_study: Callable[..., Made]) -> None:
+    desk = Desk(make_study(toml(page=4), base_queries=0, unique_queries=5))
+    rater, held = desk.newcomer("a"), []
+    for position in range(1, 6):
+        assert desk.next(rater) == position
+        with desk.store.read() as connection:
+            held.append(connection.execute(sa.select(slots.c.id).where(slots.c.state == LEASED)).all())
+        desk.answer(rater, position)
+    assert [len(each) for each in held] == [1, 2, 2, 2, 1]
 
 
 @pytest.mark.slow

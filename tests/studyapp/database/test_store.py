@@ -27,7 +27,7 @@ from relstudy.studyapp.database import errors
 from relstudy.studyapp.database.backup import copy_database
 from relstudy.studyapp.database.errors import classify_error
 from relstudy.studyapp.database.store import Store
-from relstudy.studyapp.database.tables import DONE, OPEN, metadata, pages, raters, settings, slots
+from relstudy.studyapp.database.tables import DONE, LEASED, OPEN, UNDECIDED, metadata, pages, raters, settings, slots
 from relstudy.studyapp.monitoring.export import ratings_table
 from relstudy.studyapp.web.app import create_app
 from tests.studyapp.browse import Browser, joined
@@ -448,3 +448,7 @@ def test_a_database_in_a_folder_that_cannot_be_written_says_the_way_out(
     monkeypatch.setattr(os, "access", lambda *_: False)
     with pytest.raises(RelstudyError, match="its folder cannot be written to, as SQLite needs: copy the folder"):
         Store.of_study(tmp_path).require_study(tmp_path)
+
+
+def test_the_states_of_places_are_the_numbers_that_older_databases_hold() -> None:
+    assert (OPEN, LEASED, DONE, UNDECIDED) == (0, 1, 2, 3)
