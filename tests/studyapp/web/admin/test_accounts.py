@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 import stat
@@ -14,6 +15,7 @@ from werkzeug.test import Client
 
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.invitations import invite
+from relstudy.studyapp.assignment.versions import write_address
 from relstudy.studyapp.config.accounts import (
     change_role,
     choose_password,
@@ -91,6 +93,16 @@ def test_each_role_may_do_what_it_says_and_no_more(made: Made) -> None:
     assert [form.action for form in browsers["viewer"].get("/admin/").forms] == ["/admin/logout"]
     assert act(browsers["viewer"], f"/admin/forget/{rater}") == 403
     assert act(browsers["editor"], f"/admin/forget/{rater}") == 303
+
+
+def test_the_link_to_choose_a_password_has_the_address_at_which_the_study_was_served_last(made: Made) -> None:
+    def link(name: str) -> str:
+        return str(json.loads(succeeds("account", made.folder, name, "--invite", "--json").stdout)["link"])
+
+    assert link("anna").startswith("http://localhost:8000/admin/setup/")
+    with made.store.write() as connection:
+        write_address(connection, "https://rate.example.org")
+    assert link("ben").startswith("https://rate.example.org/admin/setup/")
 
 
 @pytest.mark.slow
