@@ -243,7 +243,9 @@ def test_a_copy_of_the_example_is_drawn_anew_with_systems_of_relstudys_own_not_w
     for number, path in enumerate(pd.read_csv(folder / "collection.csv")["path"]):
         Image.new("RGB", (8, 8), (2 * number, 100, 50)).save(folder / path)
     drawn = succeeds("sample", folder, "--overwrite", "--base", 20, "--json")
-    assert set(json.loads(drawn.stdout)["sources"]) == {"keywords", "colour", "random"}
+    told = json.loads(drawn.stdout)
+    assert set(told["sources"]) == {"keywords", "colour", "random"}
+    assert (Path(told["kept"]) / "ratings.csv").is_file(), "the example with its ratings is set aside"
 
 
 def test_searches_are_queries_and_a_file_that_is_none_is_refused(tmp_path):
