@@ -100,6 +100,8 @@ def test_levels_put_log_odds_on_the_ratings_line_and_never_use_a_pairs_own_ratin
     )
     levelled = with_levels(first, other).frame["judgment"].to_numpy()
     np.testing.assert_allclose(levelled, [1, 2, 3, 3, 4, 5, 2.5], atol=1e-9)
+    small = Judgments(other.frame.assign(log_odds=0.2 * other.frame["log_odds"]), first.scale)
+    np.testing.assert_allclose(with_levels(first, small).frame["judgment"], levelled, atol=1e-9)
     moved = first.frame.assign(judgment=[1.5, 2, 3, 3, 4, 5])
     again = with_levels(Judgments.of(moved), other).frame["judgment"].to_numpy()
     assert again[6] != pytest.approx(2.5)  # it counts for others of the query
