@@ -94,6 +94,12 @@ def test_without_any_relevant_code_the_difference_has_a_reason() -> None:
     assert result["comparisons"][0]["map_difference"]["reason"] == "no query has a relevant code"
 
 
+def test_a_single_code_within_the_radius_has_a_precision() -> None:
+    one, other = (CountTable(np.array([[1, 2]]), np.array(relevant)) for relevant in ([[1, 1]], [[0, 2]]))
+    result = compare({"a": one, "b": other}, radius=0)["comparisons"][0]
+    assert result["precision_micro_0_difference"]["value"] == 1
+
+
 @pytest.mark.parametrize(
     ("total", "relevant", "truth", "message"),
     [

@@ -165,6 +165,17 @@ def test_the_table_names_probes_and_candidates_and_its_conventions(folder: Path)
     assert "truth = class" in result.stdout
 
 
+def test_without_a_radius_the_first_four_are_shown_and_those_where_recall_passes_its_tenths(folder: Path) -> None:
+    table = count(folder)
+    recall = [row["recall_micro"] for row in json.loads(run("hash", "evaluate", table, "--json"))["radius"]]
+    assert len(recall) == 25 and recall[24] == 1
+    passed = {next(r for r, reached in enumerate(recall) if reached >= least) for least in (0.1, 0.5, 0.9)}
+    shown = [line.split()[0] for line in run("hash", "evaluate", table).splitlines() if re.match(r" *\d+ ", line)]
+    assert shown == [str(r) for r in sorted({0, 1, 2, 3} | passed)]
+    whole = json.loads(run("hash", "evaluate", table, "--radius", 24, "--json"))["radius"]
+    assert [(row["r"], row["recall_micro"]) for row in whole] == [(24, 1)]
+
+
 def test_cut_offs_beyond_every_number_are_the_whole_database(folder: Path) -> None:
     result = json.loads(run("hash", "evaluate", count(folder), "--k", 400, "--k", 10**30, "--json"))
     assert result["map_at_k"]["400"] == result["map_at_k"][str(10**30)] == result["map"]
