@@ -319,12 +319,18 @@ def test_given_change_points_the_conjugate_evidence_is_scipys_multivariate_t() -
     assert logsumexp(density) + math.log(math.log(sigma[1] / sigma[0])) == pytest.approx(expected, abs=1e-5)
 
 
+def test_a_mapping_of_one_level_is_constant() -> None:
+    fitted = BayesMapping(max_levels=1).fit([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 2.0, 5.0])
+    assert np.ptp(fitted.predict([0.0, 2.5, 9.0])) == pytest.approx(0, abs=1e-9)
+
+
 @pytest.mark.parametrize(
     "wrong",
     [
         {"engine": "guess"},
         {"scale": (5, 1)},
         {"grid": 1},
+        {"max_levels": 0},
         {"rate": 0.0},
         {"prior": "flat"},
         {"engine": "sampler", "prior": "uniform"},
