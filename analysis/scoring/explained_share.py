@@ -23,6 +23,9 @@ LEAST = 0.05
 """Where less than this is reachable, shares of it are left out: they would divide by what may be nothing."""
 
 
+TOO_LARGE = "it explains more than is reachable: the judgments' standard errors are larger than their noise"
+
+
 def reachable(context: ScoringContext, used: np.ndarray) -> BootstrapStatistic:
     """The share of the differences between the judgments of some pairs (bool [pairs]) that is reachable; kept for the
     next system with the same pairs."""
@@ -87,6 +90,8 @@ def explained(context: ScoringContext, used: np.ndarray, correlation: BootstrapS
     of_reachable = context.estimate(
         replace(ceiling, value=value, replicates=replicates, raters=raters, left_out=left_out)
     )
+    if of_reachable.low is not None and of_reachable.low > 1:
+        of_reachable = Estimate(value, reason=TOO_LARGE)
     if share.low == 0.0 and of_reachable.low is not None:
         of_reachable = Estimate(of_reachable.value, 0.0, of_reachable.high, of_reachable.reason)
     return Explained(share, context.estimate(ceiling), of_reachable)

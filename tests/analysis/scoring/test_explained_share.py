@@ -10,6 +10,7 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
 from relstudy.api.calibrating import calibrate
 from relstudy.api.scoring import score
+from tests.analysis.made import tables
 
 
 def study(queries: int = 40, noise: float = 0.6) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -60,3 +61,14 @@ def test_without_standard_errors_nothing_is_said_of_what_could_be() -> None:
     found = result["omniscient"].explained
     assert found.share.value is not None
     assert found.of_reachable.reason == "the standard errors of the judgments are not known"
+
+
+def test_more_than_could_be_explained_has_no_interval_and_says_why() -> None:
+    """Its lower end was above 1, and its upper end 1: errors of half a step were stated where there is no noise."""
+    judgments, table = tables(systems=(0.9, 0.5))
+    found = score_systems(
+        judgments.assign(standard_error=0.5), table, options=ScoringOptions(replicates=50, measures=())
+    )
+    high, low = (system.explained.of_reachable for system in found.systems)
+    assert high.value > 1 and high.low is None and "standard errors are larger" in str(high.reason)
+    assert low.value < 1 and low.low < low.value < low.high
