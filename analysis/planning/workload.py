@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-import scipy
 from scipy import special
 
 from relstudy.common.options.option_wording import option
@@ -142,8 +141,11 @@ class Steepness:
         """
         if self.value <= 0 or self.power(most, alpha) < power:
             return None
-        found = scipy.optimize.brentq(lambda n: float(self.power(n, alpha)) - power, LEAST, most)
-        return int(np.ceil(max(found, 2 / self.each)))
+        few, enough = 0, most
+        while enough - few > 1:
+            middle = (few + enough) // 2
+            few, enough = (few, middle) if self.power(middle, alpha) >= power else (middle, enough)
+        return max(enough, int(np.ceil(2 / self.each)))
 
     def interval(self, power: float, alpha: float, most: int) -> tuple[int | None, int | None]:
         """95 % interval of the number of queries that truly has that power; None: more than `most`."""

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import isotonic_regression
 from sklearn.isotonic import IsotonicRegression
 
 from relstudy.mapping.least_squares.isotonic import BaggedMapping, IsotonicMapping, bootstrap_fits
@@ -22,6 +23,17 @@ def pair_tables(draw: st.DrawFn, least: int = 1, most: int = 40) -> tuple[np.nda
     judgments = draw(st.lists(st.integers(1, 5), min_size=n, max_size=n))
     weights = draw(st.lists(st.integers(1, 4), min_size=n, max_size=n))
     return np.array(scores) / 4.0, np.array(judgments, dtype=float), np.array(weights, dtype=float)
+
+
+@pytest.mark.parametrize("increasing", [True, False])
+@pytest.mark.parametrize("number", [1, 500, 3000])
+def test_few_and_many_means_are_fitted_as_scipy_does(number: int, increasing: bool) -> None:
+    random = np.random.default_rng(number)
+    scores, judgments = np.arange(number), np.round(np.linspace(0, 3, number) + random.normal(size=number), 1)
+    pooled = pool(scores, judgments, random.integers(1, 4, number).astype(float))
+    peer = isotonic_regression(pooled.means, weights=pooled.weights, increasing=increasing).x
+    # sums in another order differ in the last digits
+    np.testing.assert_allclose(isotonic_fit(pooled, increasing), peer, rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.slow
