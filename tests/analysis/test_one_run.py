@@ -6,7 +6,7 @@ import html
 import json
 import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -157,10 +157,10 @@ WAYS = (by_folder, by_files, by_one_more, by_report, by_python)
 """The ways to ask which systems of a study are the best."""
 
 
-def never_two_answers(study: Path) -> None:
+def never_two_answers(study: Path, ways: Sequence[Callable[[Path], dict[str, Any]]] = (*WAYS, *reversed(WAYS))) -> None:
     """Ask in every way, and then in the other order, in one folder, where each leaves what it leaves."""
     answers = []
-    for way in (*WAYS, *reversed(WAYS)):
+    for way in ways:
         verdict = way(study)
         ranks = {each["system"]: (each["shown"], sorted(each["ahead_of"])) for each in verdict["ranks"]}
         answers.append((verdict["headline"], verdict["primary"], verdict["choice"], ranks))

@@ -26,6 +26,7 @@ from relstudy.calibration.tables.decision import LookPlan
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.assignment.versions import read_state
+from relstudy.studyapp.commands import answer
 from relstudy.studyapp.commands.answer import _next_round, compute_answer
 from relstudy.studyapp.config.accounts import make_token
 from relstudy.studyapp.database.store import Store
@@ -45,6 +46,13 @@ pytestmark = pytest.mark.slow
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     return made(tmp_path / "live")
+
+
+@pytest.fixture(autouse=True)
+def short_report(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The answer's own page in place of the whole report, but where it is read: it takes longer than all else."""
+    if "whole_report" not in request.node.name:
+        monkeypatch.setattr(answer, "_report", lambda run, folder, _: answer._page(run, folder))
 
 
 def looks(folder: Path) -> pd.DataFrame:
