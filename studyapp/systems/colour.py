@@ -46,11 +46,10 @@ def palette_index(rgb: np.ndarray) -> np.ndarray:
 
 def hsv(rgb: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Hue (0 to 1, excluding 1), saturation and value (0 to 1) of uint8 pixels, each of shape (...)."""
-    pixels = rgb.astype(np.float32) / 255
-    high, low = pixels.max(-1), pixels.min(-1)
+    red, green, blue = (rgb[..., channel].astype(np.float32) / 255 for channel in range(3))
+    high, low = np.maximum(np.maximum(red, green), blue), np.minimum(np.minimum(red, green), blue)
     span = high - low
     safe = np.where(span > 0, span, 1)
-    red, green, blue = (pixels[..., channel] for channel in range(3))
     sixth = np.select(
         [high == red, high == green],
         [(green - blue) / safe, 2 + (blue - red) / safe],
