@@ -486,13 +486,7 @@ def _run(words: list[str]) -> dict[str, Any]:
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     ) as process:
-        if hasattr(os, "setpriority"):  # it may only be lowered from what this process has
-            os.setpriority(os.PRIO_PROCESS, process.pid, min(os.getpriority(os.PRIO_PROCESS, 0) + LOWER, 19))
-        if sys.platform == "linux":  # a command that outlives this process is ended by nobody else
-            import resource
-
-            with suppress(ProcessLookupError):  # it has ended
-                resource.prlimit(process.pid, resource.RLIMIT_CPU, (MOST_WORK, MOST_WORK))
+        _limit(process.pid)
         try:
             printed, errors = process.communicate(timeout=LONGEST)
         except subprocess.TimeoutExpired:
@@ -503,3 +497,16 @@ def _run(words: list[str]) -> dict[str, Any]:
         raise RelstudyError(said[-1].removeprefix("relstudy: "))
     found: dict[str, Any] = json.loads(printed)
     return found
+
+
+def _limit(process: int) -> None:
+    """Let a command wait for this process, which raters wait for, and end where it outlives it, as far as the system
+    allows that."""
+    if hasattr(os, "setpriority"):
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, process, min(os.getpriority(os.PRIO_PROCESS, 0) + LOWER, 19))
+    if sys.platform == "linux":
+        import resource
+
+        with suppress(OSError):
+            resource.prlimit(process, resource.RLIMIT_CPU, (MOST_WORK, MOST_WORK))
