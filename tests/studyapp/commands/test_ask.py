@@ -133,6 +133,18 @@ def test_columns_of_answers_are_named_where_numbers_and_remarks_stand_among_them
     assert table.systems == ["GPT-A", "B"] and table.rows["text"].iloc[0] == "0" and table.answers
 
 
+def test_what_is_added_is_served_before_it_is_a_change(tmp_path, monkeypatch):
+    monkeypatch.delenv("DATABASE_URL", raising=False)
+    folder = made(tmp_path, hits("bm25", 4))
+    hits("dense", 4, shift=3).to_csv(tmp_path / "more.csv", index=False)
+    said = succeeds("ask", tmp_path / "more.csv", "-o", folder, "--no-serve")
+    assert f"Next: relstudy serve {folder}" in said.output + said.stderr
+    prepare(folder)
+    hits("late", 4, shift=6).to_csv(tmp_path / "more.csv", index=False)
+    said = succeeds("ask", tmp_path / "more.csv", "-o", folder, "--no-serve")
+    assert f"Next: relstudy admin change {folder}" in said.output + said.stderr
+
+
 @pytest.mark.slow
 def test_a_system_added_later_is_not_out_while_its_own_results_are_unrated(tmp_path):
     both = pd.concat([hits("bm25", 24), hits("dense", 24, shift=3)])
