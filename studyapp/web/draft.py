@@ -64,9 +64,9 @@ OF_PARADIGM = {"image": "colour", "text": "bm25"}
 LONGEST = 120.0
 """Seconds that a command may take."""
 MOST_WORK = 240
-"""Seconds of a processor, of which several threads may use more in that time."""
+"""Seconds of a processor that it may use, on all its threads."""
 LEFT = 3600.0
-"""Seconds after which uploads that were not made into a draft are of a process that was ended."""
+"""Seconds after which uploads are leftovers of a process that was ended."""
 PLANNED = 20
 """Simulated studies of each size."""
 WAITED = 3.0
@@ -234,8 +234,8 @@ class Made:
 def remove_leftovers(host: Path) -> None:
     """Remove uploads of processes that were ended while they made a draft of them."""
     for place in host.glob(f"{TAKEN_IN}*"):
-        with suppress(FileNotFoundError):  # it was made into one just now
-            if time.time() - place.stat().st_mtime > LEFT:
+        with suppress(OSError):  # another server removes it just now, or it is no folder of ours
+            if time.time() - place.lstat().st_mtime > LEFT:
                 shutil.rmtree(place)
 
 

@@ -760,8 +760,14 @@ def test_nothing_is_left_of_processes_that_were_ended(tmp_path, monkeypatch, com
     for name, age in (("old", 7200), ("new", 0)):
         (tmp_path / f".upload-{name}").mkdir()
         os.utime(tmp_path / f".upload-{name}", (time.time() - age,) * 2)
+    (tmp_path / ".upload-file").write_text("of somebody else")
+    (tmp_path / "study").mkdir()
+    (tmp_path / ".upload-link").symlink_to(tmp_path / "study")
+    for name in (".upload-file", ".upload-link"):
+        os.utime(tmp_path / name, (0, 0), follow_symlinks=False)
     draft.remove_leftovers(tmp_path)
-    assert [each.name for each in tmp_path.iterdir()] == [".upload-new"]
+    left = {each.name for each in tmp_path.iterdir()}
+    assert left == {".upload-new", ".upload-file", ".upload-link", "study"}
     for_ever = subprocess.Popen  # the command is one that never ends
     monkeypatch.setattr(
         draft.subprocess, "Popen", lambda _, **rest: for_ever([sys.executable, "-c", "while True: pass"], **rest)
