@@ -378,8 +378,13 @@ def covering(
             if count and (count >= least or system in table.runs):
                 enough.append(system)
             else:
-                of_them = "less than half of them" if count else "so nothing of it is judged, or its ids are others"
-                notes.append(f"{system} is left out: it scores {count} of {len(judgments)} judged pairs, {of_them}.")
+                why = (
+                    f"it scores {count} of {len(judgments)} judged pairs, less than half of them."
+                    if count
+                    else f"it scores none of the {len(judgments)} judged pairs. Nobody has judged its results yet, or "
+                    "its ids differ."
+                )
+                notes.append(f"{system} is left out: {why}")
         if enough:
             kept.append((file, table if len(enough) == len(table.systems) else table.only(enough)))
     if not kept:

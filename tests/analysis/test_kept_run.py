@@ -63,7 +63,7 @@ def test_a_system_of_which_nothing_is_judged_yet_stops_nothing_in_its_study(stud
     new = table.assign(result_id=table["result_id"] + "-new", system="fresh")
     new.to_csv(study / "scores" / "fresh.csv", index=False)
     printed = run("score", study, *FEW, "--verbose")
-    assert "fresh is left out: it scores 0 of 559 judged pairs, so nothing of it is judged" in printed
+    assert "fresh is left out: it scores none of the 559 judged pairs. Nobody has judged its results yet" in printed
     assert AS_KEPT in run("report", study, *FEW, "--no-pictures")
     fitted = run("fit", study, "--method", "isotonic")
     assert "Left out, since no pair of it is judged: fresh." in fitted
