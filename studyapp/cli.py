@@ -66,7 +66,7 @@ do, and names the others."""
 
 ADMIN: dict[str, dict[str, tuple[str, str]]] = {
     "A running study": {
-        "status": ("relstudy.studyapp.commands.status:status", "Show the progress; pause, close or reopen."),
+        "status": ("relstudy.studyapp.commands.status:status", "Show progress; pause, close or reopen a study."),
         "doctor": ("relstudy.studyapp.commands.doctor:doctor", "Check a study for problems, and say how to fix them."),
         "change": (
             "relstudy.studyapp.commands.change:change",

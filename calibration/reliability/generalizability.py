@@ -101,7 +101,9 @@ class Layout:
         number[self.place] = self.of_cell
         self.flat = (number[:, :, None] * self.conditions + number[:, None, :]).ravel()
 
-    def parts(self, variances: np.ndarray, steps: list[np.ndarray] | None = None) -> tuple[float, float, np.ndarray]:
+    def parts(
+        self, variances: np.ndarray, curvature: list[np.ndarray] | None = None
+    ) -> tuple[float, float, np.ndarray]:
         """The log determinants of the restricted likelihood, the weighted sum of squares, and their gradients (2, 5);
         infinite where none.
 
@@ -111,8 +113,8 @@ class Layout:
         Parameters
         ----------
         variances : of one value, objects, conditions, groups, and conditions by group
-        steps : if given, the average information, y' P V_j P V_k P y, float [5, 5], is put there: near the second
-            derivative of the deviance (Gilmour, Thompson and Cullis 1995)
+        curvature : a list that takes the average information, y' P V_j P V_k P y, float [5, 5], which is near the
+            second derivative of the deviance (Gilmour, Thompson and Cullis 1995); None saves its computation
         """
         none = np.inf, np.inf, np.zeros((2, 5))
         one, of_thing, of_condition, of_group, of_cell = variances
@@ -156,11 +158,11 @@ class Layout:
             return none
         freed = weighted(self.value)
         freed -= of_mean * (freed.sum() / information)
-        if steps is not None:
+        if curvature is not None:
             moved = self._spread(freed)
             again = np.array([weighted(each) for each in moved])
             again -= np.outer(again.sum(axis=1) / information, of_mean)
-            steps.append(moved @ again.T)
+            curvature.append(moved @ again.T)
         logs = float(((self.size - 1) * np.log(one) + np.log(by_thing)).sum() + np.log(information))
         traces = self._traces(variances, by_thing, inverse, seen, joint, back)
         gradient = np.array([traces - self._squares(of_mean) / information, -self._squares(freed)])

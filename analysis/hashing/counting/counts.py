@@ -31,6 +31,7 @@ from relstudy.common.runtime.errors import RelstudyError
 
 ARCHIVE = Archive("count table", "relstudy hash count")
 FEW = 30_000_000
+"""Comparisons that numpy has made before numba is imported."""
 LONGEST = 1 << 13
 """Most bits of a code: twice a distance plus one fits 16 bits, and the size of every Hamming ball can be printed."""
 
@@ -218,11 +219,9 @@ def has_numba() -> bool:
 def usable_engine(engine: Engine = "auto", comparisons: float = np.inf) -> Literal["numba", "numpy"]:
     """`auto` is numba where it can be imported, and numpy elsewhere: the integers are the same, only slower to come.
 
-    So few comparisons as numpy makes before numba is imported are left to it.
-
     Parameters
     ----------
-    comparisons : of 64 bits of two codes each
+    comparisons : of 64 bits of two codes each; `FEW` or fewer are left to numpy
     """
     if engine == "numpy" or (engine == "auto" and comparisons <= FEW and "numba" not in sys.modules):
         return "numpy"
