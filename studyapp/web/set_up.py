@@ -196,8 +196,9 @@ def refused(error: RelstudyError) -> ResponseReturnValue:
 def enter(key: str) -> ResponseReturnValue:
     """The link that was printed, or one that was made for an account."""
     here: SetUp = current_app.extensions[EXTENSION]
-    session.pop("account", None)
-    if not hmac.compare_digest(key.encode(), here.key.encode()):
+    if hmac.compare_digest(key.encode(), here.key.encode()):
+        session.pop("account", None)
+    else:
         try:
             session["account"] = here.links.loads(key, max_age=SECONDS)
         except BadSignature:
@@ -400,13 +401,16 @@ def _shown(folder: Path, items: Mapping[Any, Mapping[Any, Any]], name: str) -> t
 
 
 def _small(file: Path) -> str:
-    """A small picture as an address that holds it; "" of one that is huge, or only begins like a picture."""
+    """A small picture as an address that holds it; "" of one that is huge, only begins like a picture, or would wait
+    for a slow one."""
     shown = io.BytesIO()
     try:
-        if pixels_of(file) > MOST_PIXELS:
+        if pixels_of(file) > MOST_PIXELS or not _ONE_PICTURE.acquire(timeout=PATIENCE):
             return ""
-        with _ONE_PICTURE:
+        try:
             read_picture(file, LONGEST_SIDE).save(shown, "JPEG", quality=80)
+        finally:
+            _ONE_PICTURE.release()
     except RelstudyError:  # a rater would see its name
         return ""
     return f"data:image/jpeg;base64,{base64.b64encode(shown.getvalue()).decode()}"

@@ -175,6 +175,9 @@ def test_an_editor_of_the_host_needs_no_link(host, visitor, monkeypatch):
     succeeds("account", folder, "anna", "--role", "viewer")
     editor.get("/start/")
     assert editor.status == 403, "at once"
+    for address in ("/start/wrong", "/start/"):  # a wrong link does not make somebody a visitor without an account
+        editor.get(address)
+        assert editor.status == 403
 
 
 def test_a_table_is_shown_as_it_was_taken_and_served_once_it_is_opened(host, visitor):
