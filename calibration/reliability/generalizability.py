@@ -236,7 +236,7 @@ class Layout:
 
         Steps are damped where they lead too far (Marquardt 1963); a variance stays at 0 while the slope leads below.
         """
-        lowest = np.where(free == 0, LEAST_SHARE, 0.0)
+        lowest, noise = np.zeros(len(free)), free == 0
         found = wanted = np.full(len(free), 1 / len(free))
         last, damping = np.inf, 0.0
         curvature, slope = np.eye(len(free)), np.zeros(len(free))
@@ -245,11 +245,12 @@ class Layout:
             information = list[np.ndarray]()
             variances[free] = wanted
             logs, squares, gradient = self.parts(variances, information)
-            if logs + squares <= last:
+            if squares >= 0 and logs + squares <= last:  # below 0 it is rounding: of next to no noise, sums cancel
                 found, last, slope = wanted, logs + squares, gradient.sum(axis=0)[free]
                 curvature, damping = information[0][np.ix_(free, free)], damping / 10
             else:
                 damping = max(4 * damping, 1e-3)
+            lowest[noise] = np.maximum(found[noise] / 10, LEAST_SHARE)  # no step takes all noise away
             moved = np.flatnonzero((found > lowest) | (slope < 0))
             for _ in range(MOST_DAMPED):  # what is kept from going below 0 may turn a step uphill, but not a short one
                 damped = curvature[np.ix_(moved, moved)] * (1 + damping * np.eye(len(moved)))
