@@ -240,12 +240,15 @@ class Layout:
         found = wanted = np.full(len(free), 1 / len(free))
         last, damping = np.inf, 0.0
         curvature, slope = np.eye(len(free)), np.zeros(len(free))
-        variances = np.zeros(5)
+        variances, cancelled = np.zeros(5), 0.0
         for _ in range(MOST_STEPS):
             information = list[np.ndarray]()
             variances[free] = wanted
             logs, squares, gradient = self.parts(variances, information)
-            if squares >= 0 and logs + squares <= last:  # below 0 it is rounding: of next to no noise, sums cancel
+            sums_cancel = squares < 0 or (bool(information) and (np.diag(information[0])[free] < 0).any())
+            if sums_cancel:
+                cancelled = max(cancelled, float(wanted[0]))
+            if not sums_cancel and logs + squares <= last:
                 found, last, slope = wanted, logs + squares, gradient.sum(axis=0)[free]
                 curvature, damping = information[0][np.ix_(free, free)], damping / 10
             else:
@@ -262,7 +265,8 @@ class Layout:
                 damping = max(4 * damping, 1e-3)
             else:
                 break
-        return found
+        # where sums cancel there is less noise than they can tell from none
+        return np.where(noise & (found <= 10 * cancelled), LEAST_SHARE, found)
 
     def fit(self) -> tuple[np.ndarray, np.ndarray]:
         """The variances (5) of greatest restricted likelihood, and the covariance of their estimates.
