@@ -6,6 +6,7 @@
     python evidence/benchmarks/size.py --pairs 180 --steps score --first # as after an installation: nothing is compiled
     python evidence/benchmarks/size.py --items 100000 1000000 10000000   # sample and serve, 1,000 queries, three runs
     python evidence/benchmarks/size.py --codes 10000 1000000             # hash count, 1,000 queries of 64 bits
+    python evidence/benchmarks/size.py --rated 1000 10000 100000         # export, archive and serve a study's database
     python evidence/benchmarks/size.py --peers                           # beside each, what one would write by hand
 
 Tables are drawn with a fixed seed: raters whose leniency, stretch and noise differ, 30 base pairs that everybody rates,
@@ -42,15 +43,23 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[0] = str(ROOT)  # this folder holds files with the names of packages, so it must not come first
 
 from evidence.benchmarks.app import free_port, running  # noqa: E402
+from evidence.benchmarks.large_study import ON_PAGE, PAGES_A_RATER, make_study  # noqa: E402
 from relstudy.common.runtime.console import print_table  # noqa: E402
 
 BASE, RATINGS_A_PAIR, PAIRS_A_RATER, PAIRS_A_QUERY = 30, 3, 1500, 20
+RATINGS_A_RATER = ON_PAGE * PAGES_A_RATER
 QUERIES, DEPTH, RUNS = 1000, 1000, 3
 COMMANDS = {
+    "inspect": ["inspect", "."],
     "calibrate": ["calibrate", "."],
     "fit": ["fit", ".", "--method", "isotonic"],
     "score": ["score", "."],
     "report": ["report", "."],
+    "judge check": ["judge", "check", ".", "--judge", "model"],
+}
+OF_A_DATABASE = {
+    "export": ["export", "study", "--overwrite"],
+    "archive": ["admin", "archive", "study", "-o", "study.zip"],
 }
 HASH = (
     "hash count --queries q.npy --database d.npy --query-labels yq.npy --database-labels y.npy --format packed -o t.npz"
@@ -67,7 +76,8 @@ else:
     code = 0
 own, children = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
 seconds = sum(each.ru_utime + each.ru_stime for each in (own, children))
-json.dump({"code": code, "seconds": seconds, "megabytes": own.ru_maxrss / 1024}, open(sys.argv[1], "w"))
+held = int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0])  # ru_maxrss counts what its parent held, too
+json.dump({"code": code, "seconds": seconds, "megabytes": held / 1024}, open(sys.argv[1], "w"))
 """
 
 
@@ -98,6 +108,9 @@ def make_tables(folder: Path, pairs: int, systems: int, seed: int = 20260101) ->
     scores = {f"system{k}": np.round(worth + (0.5 + step) * rng.normal(size=pairs), 6) for k, step in enumerate(steps)}
     (folder / "scores").mkdir()
     ids.assign(**scores).to_csv(folder / "scores" / "systems.csv", index=False)
+    grades = np.clip(np.round(3 + worth + 0.8 * rng.normal(size=pairs)), 1, 5).astype(int)
+    (folder / "judges").mkdir()
+    ids.assign(rating=grades).to_csv(folder / "judges" / "model.csv", index=False)
     return len(ratings)
 
 
@@ -110,6 +123,49 @@ pairs["grade"] = pairs["judgment"].round().astype(int)
 systems = [name for name in pairs if name.startswith("system")]
 """
 PEERS: dict[str, tuple[tuple[str, str], ...]] = {
+    "inspect": (
+        (
+            "pandas: counts by rater",
+            """
+import pandas as pd
+ratings = pd.read_csv("ratings.csv")
+ratings.groupby("rater_id")["rating"].describe()
+ratings.groupby(["query_id", "result_id"])["rating"].agg(["size", "std"])
+""",
+        ),
+    ),
+    "judge check": (
+        (
+            "scikit-learn: one kappa",
+            """
+import pandas as pd
+from sklearn.metrics import cohen_kappa_score
+both = pd.read_csv("judgments.csv").merge(pd.read_csv("judges/model.csv"), on=["query_id", "result_id"])
+cohen_kappa_score(both["judgment"].round().clip(1, 5).astype(int), both["rating"], weights="quadratic")
+""",
+        ),
+    ),
+    "export": (
+        (
+            "pandas: the table of ratings as CSV",
+            """
+import pandas as pd, sqlite3
+with sqlite3.connect("study/study.db") as database:
+    pd.read_sql("select * from ratings join assignments on assignments.id = assignment_id", database).to_csv("peer.csv")
+""",
+        ),
+    ),
+    "archive": (
+        (
+            "zipfile: the folder as it is",
+            """
+import pathlib, zipfile
+with zipfile.ZipFile("peer.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+    for path in pathlib.Path("study").rglob("*"):
+        archive.write(path)
+""",
+        ),
+    ),
     "calibrate": (
         (
             "pandas: z-scores, means",
@@ -196,7 +252,8 @@ code = 0
 exec(sys.argv[2], {"__name__": "peer"})
 own = resource.getrusage(resource.RUSAGE_SELF)
 seconds = own.ru_utime + own.ru_stime
-json.dump({"code": code, "seconds": seconds, "megabytes": own.ru_maxrss / 1024}, open(sys.argv[1], "w"))
+held = int(open("/proc/self/status").read().split("VmHWM:")[1].split()[0])  # ru_maxrss counts what its parent held, too
+json.dump({"code": code, "seconds": seconds, "megabytes": held / 1024}, open(sys.argv[1], "w"))
 """
 
 
@@ -284,7 +341,7 @@ def peer_python(folder: Path) -> str:
 
 def run_step(folder: Path, step: str) -> dict[str, float]:
     """Processor seconds and megabytes of a command in a process of its own; ends the script where it fails."""
-    words = HASH.split() if step == "hash" else COMMANDS.get(step, SAMPLE)
+    words = HASH.split() if step == "hash" else {**COMMANDS, **OF_A_DATABASE}.get(step, SAMPLE)
     cost = _run_alone(folder, [sys.executable, "-c", IN_ITS_PROCESS, str(folder / "cost.json"), *words])
     if cost["code"]:
         raise SystemExit(f"{step} failed:\n{cost['said']}")
@@ -332,6 +389,23 @@ def of_codes(sizes: list[int], queries: int, python: str | None) -> None:
             for peer, cost in run_peers(folder, "hash", python) if python else []:
                 table.add(peer, codes, cost, *size)
     print_table(table.rows, ["command", "codes", "queries", "seconds", "MB", "exponent"])
+
+
+def of_databases(sizes: list[int], python: str | None) -> None:
+    """Prints what getting at the ratings in a study's database costs, at some numbers of pairs."""
+    table = Table()
+    for pairs in sorted(sizes):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            raters = pairs // RATINGS_A_RATER  # each pair once
+            make_study(folder / "study", pairs, raters)
+            size = [f"{raters * RATINGS_A_RATER:,}", f"{pairs:,}"]
+            for step in OF_A_DATABASE:
+                table.add(step, pairs, run_step(folder, step), *size)
+                for peer, cost in run_peers(folder, step, python) if python else []:
+                    table.add(peer, pairs, cost, *size)
+            table.add("serve, until it answers; a worker", pairs, serve_cost(folder / "study"), *size)
+    print_table(table.rows, ["command", "ratings", "pairs", "seconds", "MB", "exponent"])
 
 
 class Table:
@@ -407,6 +481,7 @@ def main() -> None:
     parser.add_argument("--depth", type=int, default=DEPTH, help="results of a query in each run")
     parser.add_argument("--bm25", action="store_true", help="of collections, pairs that bm25 proposes, too")
     parser.add_argument("--codes", type=int, nargs="+", help="measure the counting of so many codes instead")
+    parser.add_argument("--rated", type=int, nargs="+", help="measure databases of so many rated pairs instead")
     parser.add_argument("--first", action="store_true", help="each step as it is the first time")
     parser.add_argument("--peers", action="store_true")
     parser.add_argument("--peer-venv", type=Path, default=Path(tempfile.gettempdir()) / "relstudy-size-peers")
@@ -415,6 +490,8 @@ def main() -> None:
     begun = os.getloadavg()[0]
     if given.codes:
         of_codes(given.codes, given.queries, python)
+    elif given.rated:
+        of_databases(given.rated, python)
     elif given.items:
         of_collections(given.items, given.queries, given.depth, python, given.bm25)
     else:
