@@ -7,7 +7,7 @@ raters are, its judgment is another mean of ratings.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -113,6 +113,11 @@ def _sums_by_bin(bin_of: np.ndarray, bins: int, weight: np.ndarray, amount: np.n
     return table
 
 
+def part_of_the_way(weights: np.ndarray, step: float) -> np.ndarray:
+    """Weights moved a share of the way from 1."""
+    return np.asarray(1.0 + step * (weights - 1.0))
+
+
 @dataclass(frozen=True, eq=False)
 class ReweightedPairs:
     """Pairs in every replicate.
@@ -121,23 +126,35 @@ class ReweightedPairs:
     ----------
     mass : how much each pair counts, float [pairs, replicates], not negative
     hits : how much of that is relevant, float [pairs, replicates], at most `mass`
-    pull : how much each pair's judgment counts, float [pairs, replicates]
-    judgment : each pair's judgment less `middle`, float [pairs, replicates]; any value where `pull` is 0
+    judgment : each pair's judgment less `middle`, float [pairs, replicates]; any value where it does not count
     middle : near which judgments lie, so that they keep their digits in single precision
+    drawn : how much each pair's ratings count in its judgment, float [pairs, replicates]; None: its `mass`
+    step : the share of the way from 1 to that which a pair counts in figures of judgments
     """
 
     mass: np.ndarray
     hits: np.ndarray
-    pull: np.ndarray
     judgment: np.ndarray
     middle: float = 0.0
+    drawn: np.ndarray | None = None
+    step: float = 1.0
 
     def part(self, used: np.ndarray) -> ReweightedPairs:
         """Some of the pairs, bool [pairs]."""
         if used.all():
             return self
-        rows = [each[used] for each in (self.mass, self.hits, self.pull, self.judgment)]
-        return ReweightedPairs(rows[0], rows[1], rows[2], rows[3], self.middle)
+        mass, hits, judgment = (each[used] for each in (self.mass, self.hits, self.judgment))
+        drawn = None if self.drawn is None else self.drawn[used]
+        return replace(self, mass=mass, hits=hits, judgment=judgment, drawn=drawn)
+
+    @property
+    def counted(self) -> np.ndarray:
+        """How much each pair's ratings count in its judgment, float [pairs, replicates]."""
+        return self.mass if self.drawn is None else self.drawn
+
+    def judgments(self, weight: np.ndarray) -> ReweightedJudgments:
+        """For correlations; `weight`: how many times more each pair counts, float [pairs]."""
+        return ReweightedJudgments(self.counted, self.judgment, weight, self.step)
 
     @property
     def replicates(self) -> int:
@@ -179,25 +196,26 @@ class ReweightedJudgments:
 
     Parameters
     ----------
-    pull, judgment : of the pairs in every replicate, float [pairs, replicates], as `ReweightedPairs` has them
+    counted, judgment, step : of the pairs in every replicate, as `ReweightedPairs` has them
     weight : how many times more each pair counts, float [pairs]
     """
 
-    pull: np.ndarray
+    counted: np.ndarray
     judgment: np.ndarray
     weight: np.ndarray
+    step: float
 
     def _blocks(self) -> Iterator[tuple[slice, np.ndarray, np.ndarray]]:
         """Some pairs at once: which, how much they count, and that times their judgment, float [pairs, replicates]."""
-        weight = self.weight.astype(self.pull.dtype)
+        weight = self.weight.astype(self.counted.dtype)
         for block in chunks(len(weight), BLOCK):
-            pull = self.pull[block] * weight[block, None]
+            pull = part_of_the_way(self.counted[block], self.step) * weight[block, None]
             yield block, pull, pull * self.judgment[block]
 
     @cached_property
     def sums(self) -> np.ndarray:
         """Over pairs: how much they count, that times the judgment, and times its square; float [3, replicates]."""
-        sums = np.zeros((3, self.pull.shape[1]))
+        sums = np.zeros((3, self.counted.shape[1]))
         for block, pull, product in self._blocks():
             sums[0] += pull.sum(axis=0, dtype=np.float64)
             sums[1] += product.sum(axis=0, dtype=np.float64)
@@ -206,7 +224,7 @@ class ReweightedJudgments:
 
     def sum_of(self, values: np.ndarray) -> np.ndarray:
         """The sum of values, float [pairs], each as much as its pair counts; float [replicates]."""
-        column = values.astype(self.pull.dtype)
+        column = values.astype(self.counted.dtype)
         return np.asarray(sum((column[block] @ pull).astype(np.float64) for block, pull, _ in self._blocks()))
 
     def pearson(self, scores: Sequence[np.ndarray]) -> np.ndarray:
@@ -214,8 +232,8 @@ class ReweightedJudgments:
         constant."""
         centred = (score - score.mean() for score in scores)
         tiny = np.finfo(np.float64).tiny
-        columns = [(x / max(np.abs(x).max(), tiny)).astype(self.pull.dtype) for x in centred]
-        found = np.zeros((len(columns), 3, self.pull.shape[1]))
+        columns = [(x / max(np.abs(x).max(), tiny)).astype(self.counted.dtype) for x in centred]
+        found = np.zeros((len(columns), 3, self.counted.shape[1]))
         for block, pull, product in self._blocks():
             for k, x in enumerate(columns):  # a product of matrices would have other digits with other systems
                 found[k, 0] += x[block] @ pull

@@ -134,10 +134,7 @@ class ScoringContext:
         if key not in self._under_raters:
             self._under_raters = {old: kept for old, kept in self._under_raters.items() if old[1] == key[1]}
             weight = self.weights_of_correlation(used, collection)
-            self._under_raters[key] = [
-                ReweightedJudgments(pairs.pull, pairs.judgment, weight)
-                for pairs in (raters.drawn.part(used), raters.both.part(used))
-            ]
+            self._under_raters[key] = [pairs.part(used).judgments(weight) for pairs in (raters.drawn, raters.both)]
         return self._under_raters[key]
 
     def weights_of_correlation(self, used: np.ndarray, collection: bool) -> np.ndarray:

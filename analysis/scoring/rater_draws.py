@@ -20,7 +20,7 @@ from itertools import pairwise
 import numpy as np
 from scipy import sparse
 
-from relstudy.analysis.indices.reweighted import ReweightedPairs
+from relstudy.analysis.indices.reweighted import ReweightedPairs, part_of_the_way
 from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.relevance import Relevance, RelevanceRule
 from relstudy.calibration.tables.pair_ratings import PairRatings
@@ -264,23 +264,25 @@ def _reweighted(
     from_middle = weighted * (ratings.calibrated - middle)
     own = np.bincount(pair, from_middle, pairs)[:, None]
     one_cut = bool((cuts == cuts[0]).all())
-    mass, hits, pull, judgment = (np.empty((pairs, replicates), dtype=np.float32) for _ in range(4))
+    mass, hits, judgment = (np.empty((pairs, replicates), dtype=np.float32) for _ in range(3))
+    counted = mass if alike or rule is not RelevanceRule.SHARE else np.empty_like(mass)
     for block in blocks:
         starts = np.flatnonzero(np.diff(pair[block], prepend=-1))
         these, here = pair[block][starts], times(block)
         drawn, product = (_sums(weight[block], starts, here) for weight in (weighted, from_middle))
-        pull[these] = 1.0 + STEP * (drawn - 1.0)
-        judgment[these] = (own[these] + STEP * (product - own[these])) / pull[these]
+        counted[these] = drawn
+        judgment[these] = (own[these] + STEP * (product - own[these])) / part_of_the_way(counted[these], STEP)
         if rule is RelevanceRule.SHARE:
-            mass[these] = drawn if alike else _sums(plain[block], starts, here)
+            if counted is not mass:
+                mass[these] = _sums(plain[block], starts, here)
             here *= ratings.calibrated[block, None] > (cuts[:1] if one_cut else cuts)
             hits[these] = _sums(plain[block], starts, here)
         else:
             with np.errstate(invalid="ignore", divide="ignore"):
                 mean = np.nan_to_num(product / drawn, posinf=0.0, neginf=0.0)
-            mass[these] = drawn
             hits[these] = drawn * (mean + middle > cuts)
-    return ReweightedPairs(mass, np.minimum(hits, mass, out=hits), pull, judgment, middle)
+    np.minimum(hits, mass, out=hits)
+    return ReweightedPairs(mass, hits, judgment, middle, None if counted is mass else counted, STEP)
 
 
 def _sums(weight: np.ndarray, starts: np.ndarray, each: np.ndarray) -> np.ndarray:

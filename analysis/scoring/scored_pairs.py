@@ -13,7 +13,7 @@ from relstudy.analysis.indices.judged_coverage import covered_name, depths_of, j
 from relstudy.analysis.indices.measures import QueryValues
 from relstudy.analysis.indices.pairs import WIDTH, Figure, SystemPairs
 from relstudy.analysis.indices.per_query import FEWEST_RELEVANT, within_queries
-from relstudy.analysis.indices.reweighted import ReweightedPairs
+from relstudy.analysis.indices.reweighted import ReweightedPairs, part_of_the_way
 from relstudy.analysis.indices.sample_estimators import depth_looked_at
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, chunks
 from relstudy.analysis.resampling.spread import Transform
@@ -115,7 +115,7 @@ class ScoredPairs(SystemPairs):
             mass = drawn.mass[:, part].astype(np.float64, order="F")
             with np.errstate(invalid="ignore", divide="ignore"):
                 relevance = np.where(mass > 0, np.minimum(drawn.hits[:, part] / mass, 1.0), 0.0)
-            counted = drawn.pull[:, part] if of_judgments else mass
+            counted = part_of_the_way(drawn.counted[:, part], drawn.step) if of_judgments else mass
             figures.append(self.computed(figure, weight * counted, drawn.judgment[:, part] + drawn.middle, relevance))
         return whole_steps(np.concatenate(figures)) if of_judgments else np.concatenate(figures)
 

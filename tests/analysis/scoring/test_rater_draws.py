@@ -13,7 +13,7 @@ from sklearn.metrics import average_precision_score, roc_auc_score
 from relstudy.analysis.indices.index import Index, Needs
 from relstudy.analysis.indices.pairs import WeightedPairs
 from relstudy.analysis.indices.registry import index_of
-from relstudy.analysis.indices.reweighted import ReweightedJudgments, ReweightedPairs
+from relstudy.analysis.indices.reweighted import ReweightedPairs
 from relstudy.analysis.planning.simulated_worlds import Drawing, NormalShape, People, World
 from relstudy.analysis.resampling.bootstrap import BootstrapStatistic, RaterReplicates, query_counts
 from relstudy.analysis.resampling.spread import SHARE
@@ -93,11 +93,11 @@ def test_indices_of_reweighted_pairs_are_those_of_the_libraries() -> None:
     relevant = random.random((7, 50)) < 0.4
     judgment = random.normal(size=(7, 50)).astype(np.float32)
     score, weight = np.round(random.normal(size=50), 1), random.exponential(size=50)
-    pairs = ReweightedPairs(*(np.ascontiguousarray(each.T) for each in (mass, mass * relevant, mass, judgment)))
+    pairs = ReweightedPairs(*(np.ascontiguousarray(each.T) for each in (mass, mass * relevant, judgment)))
     precision, rank = pairs.retrieval(score, weight)
     thresholds = np.quantile(score, [0.9, 0.5, 0.1])
     at, recall = pairs.points(score, weight, thresholds)
-    r = ReweightedJudgments(pairs.pull, pairs.judgment, weight).pearson([score])[0]
+    r = pairs.judgments(weight).pearson([score])[0]
     for b in range(7):
         w, hit = weight * mass[b], relevant[b]
         assert precision[b] == pytest.approx(average_precision_score(hit, score, sample_weight=w), abs=SINGLE)
@@ -264,6 +264,4 @@ def test_other_raters_do_not_by_themselves_lower_a_correlation() -> None:
     means = np.bincount(pair, found.calibrated) / 3
     value = float(np.corrcoef(means, score)[0, 1])
     # it falls by .02 with whole weights, and by a sixteenth of that with a quarter of them
-    assert ReweightedJudgments(drawn.pull, drawn.judgment, np.ones(number)).pearson([score])[0].mean() == pytest.approx(
-        value, abs=0.006
-    )
+    assert drawn.judgments(np.ones(number)).pearson([score])[0].mean() == pytest.approx(value, abs=0.006)
