@@ -26,6 +26,7 @@ from relstudy.common.results.estimates import Estimate
 T = TypeVar("T")
 R = TypeVar("R")
 REPLICATES = 1000
+AT_ONCE = 64
 
 
 def query_counts(queries: int, replicates: int = REPLICATES, seed: int | np.random.Generator = 0) -> np.ndarray:
@@ -48,7 +49,10 @@ def query_counts(queries: int, replicates: int = REPLICATES, seed: int | np.rand
     """
     random = np.random.default_rng(seed)
     share = np.full(queries, 1.0 / queries)
-    return np.ascontiguousarray(random.multinomial(queries, share, size=replicates).T, dtype=np.float64)
+    counts = np.empty((queries, replicates))
+    for part in chunks(replicates, AT_ONCE):  # whole numbers of all replicates would be as large again
+        counts[:, part] = random.multinomial(queries, share, size=part.stop - part.start).T
+    return counts
 
 
 def chunks(replicates: int, width: int) -> list[slice]:
