@@ -115,11 +115,11 @@ def nobody_note(table: Checked, column: str = "rater_id") -> str | None:
     "NA in rater_id reads like no name: 2 ratings are taken for one person's; --where 'rater_id!=NA' leaves them out"
     """
     names = stripped(table.frame[column])
-    said = names[names.str.casefold().isin(NOBODY)]
-    if said.empty:
+    name = next((name for name in names.dropna().unique() if str(name).casefold() in NOBODY), None)
+    if name is None:
         return None
-    name, theirs = str(said.iloc[0]), table.labels.get(column, column)
-    ratings = count_of(int((said == name).sum()), "rating is", "ratings are")
+    theirs = table.labels.get(column, column)
+    ratings = count_of(int((names == name).sum()), "rating is", "ratings are")
     return (
         f"{name} in {theirs} reads like no name: {ratings} taken for one person's; "
         f"{table.words.where(f'{theirs}!={name}')} leaves them out"

@@ -263,7 +263,8 @@ def check_ratings(
         frame["base"] = base[0]
         check_base_is_of_pairs(table, frame[~aside])
         table.raise_faults()
-    frame = frame.loc[kept].reset_index(drop=True)
+    # where all are kept, columns that nothing was done to stay those of the table that was read
+    frame = (frame.loc[kept] if len(kept) < len(frame) else frame).reset_index(drop=True)
     if frame["rating"].isna().all():
         raise RelstudyError(f"{table.file}: every rating is empty (undecided); there is nothing to calibrate")
     if not trust_raters:

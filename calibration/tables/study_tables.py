@@ -535,7 +535,8 @@ def with_ratings(judgments: Judgments, ratings: pd.DataFrame, name: str) -> Judg
     RelstudyError
         where they are not the ratings that these judgments were made of
     """
-    decided = ratings[ratings["calibrated"].notna()].reset_index(drop=True)
+    empty = ratings["calibrated"].isna()
+    decided = (ratings[~empty] if empty.any() else ratings).reset_index(drop=True)
     frame = judgments.frame
     beside = PairRatings.of(decided, frame)
     share, many = (
@@ -552,7 +553,6 @@ def with_ratings(judgments: Judgments, ratings: pd.DataFrame, name: str) -> Judg
         raise RelstudyError(
             f"{name}: these are not the ratings that the judgments were made of: they {what} of {len(frame)} pairs"
         )
-    empty = ratings["calibrated"].isna()
     if "care" in ratings:  # nor has a rating that does not count a calibrated value
         empty &= pd.to_numeric(ratings["care"], errors="coerce") > 0
     blank = ratings[empty].drop_duplicates(PAIR)[PAIR].astype("str")
