@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, replace
 from functools import cache, cached_property
 from importlib.metadata import version
@@ -19,7 +19,7 @@ import numpy as np
 
 from relstudy.analysis.interim_looks import Looks
 from relstudy.analysis.pipeline import ScoringRun, decided, score_tables, with_left_out
-from relstudy.analysis.scoring.candidate import LEAST_COVERAGE, Candidate
+from relstudy.analysis.scoring.candidate import Candidate
 from relstudy.analysis.scoring.groups import Grouping, Groups
 from relstudy.analysis.scoring.judged_pairs import JudgedPairs
 from relstudy.analysis.scoring.options import ScoringOptions
@@ -33,8 +33,9 @@ from relstudy.common.results.serialization import read_content, read_kept, write
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import listed_some
 from relstudy.common.tables.formats.table_files import read_table
-from relstudy.common.tables.meaning.study_folder import notes_on_scores, score_files
+from relstudy.common.tables.meaning.study_folder import score_files
 from relstudy.mapping.fitted import FittedMapping, mapping_files, read_mappings
+from relstudy.mapping.scores.coverage import covering
 from relstudy.mapping.scores.score_files import read_scores
 from relstudy.mapping.scores.score_table import ScoreTable
 
@@ -349,48 +350,3 @@ def score_study(
         scored.study, scored.scores(options.low_coverage), options, fitted=scored.mappings, stated=stated,
         before=scored.comparison, grouping=grouping,
     )  # fmt: skip
-
-
-def covering(
-    tables: Sequence[tuple[str, ScoreTable]], judgments: Judgments, folder: Path, low_coverage: bool = False
-) -> list[tuple[str, ScoreTable]]:
-    """A study's score tables with the systems that score enough of the judged pairs; a note names each other.
-
-    A system that was added to a study has no judged result before its own are rated.
-
-    Parameters
-    ----------
-    folder : the study's, which the tables are from
-    low_coverage : whether systems that score under half of the judged pairs are kept
-
-    Raises
-    ------
-    RelstudyError
-        if no system scores enough of them
-    """
-    least = 0.0 if low_coverage else LEAST_COVERAGE * len(judgments)
-    kept: list[tuple[str, ScoreTable]] = []
-    notes: list[str] = []
-    for file, named in tables:
-        table = named.by_study(judgments.own_ids)
-        enough = []
-        for system, count in table.counts(judgments.frame).items():
-            if count and (count >= least or system in table.runs):
-                enough.append(system)
-            else:
-                why = (
-                    f"it scores {count} of {len(judgments)} judged pairs, less than half of them."
-                    if count
-                    else f"it scores none of the {len(judgments)} judged pairs. Nobody has judged its results yet, or "
-                    "its ids differ."
-                )
-                notes.append(f"{system} is left out: {why}")
-        if enough:
-            kept.append((file, table if len(enough) == len(table.systems) else table.only(enough)))
-    if not kept:
-        raise RelstudyError(
-            f"{folder / 'scores'}: no system scores half of the {len(judgments)} judged pairs; check that query_id and "
-            "result_id are written the same way in the scores and in the judgments"
-        )
-    (file, first), *others = kept
-    return [(file, first.with_notes([*notes_on_scores(folder), *notes])), *others]

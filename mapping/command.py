@@ -14,7 +14,7 @@ from relstudy.common.options.declaration import CommandOptions, fields_given, op
 from relstudy.common.runtime.console import print_json, print_table, progress
 from relstudy.common.runtime.wording import count_of, percent, quoted, with_ends
 from relstudy.common.tables.meaning.reading_options import OF_ANY_TABLE, ReadingOptions
-from relstudy.common.tables.meaning.study_folder import notes_on_scores, only_folder, scores_in, table_in
+from relstudy.common.tables.meaning.study_folder import only_folder, scores_in, table_in
 from relstudy.mapping.methods import BEST, ENGINES
 from relstudy.mapping.options import MAPPED, FitOptions
 from relstudy.mapping.vector_options import VectorOptions
@@ -91,6 +91,7 @@ def fit(
     from relstudy.common.runtime.files import file_names, refuse_over_inputs, together
     from relstudy.common.tables.meaning.group_columns import groups_of
     from relstudy.common.tables.meaning.reading import Reading
+    from relstudy.mapping.scores.coverage import covering
     from relstudy.mapping.scores.score_files import named_file, read_score_files
     from relstudy.mapping.scores.vectors import similarity_of
     from relstudy.mapping.systems import by_group, fit_systems, fits_as_json
@@ -118,7 +119,7 @@ def fit(
         pairs=judged.frame,
     ).by_study(judged.own_ids)  # fmt: skip
     if folder is not None:
-        table = _with_judged_systems(table, judged)
+        [(_, table)] = covering([("", table)], judged, folder)
     reading.refuse_unfound()
     options = FitOptions(**fields_given(FitOptions, choices))
     parts: dict[str, tuple[ScoreTable, Judgments]] = {"": (table, judged)}
@@ -143,7 +144,7 @@ def fit(
                 progress=lambda systems: progress(systems, "systems", len(systems)),
             )
         disagreeing = sum("chains disagree" in str(warning.message) for warning in caught)
-        fitted[name] = fits, [*notes_on_scores(folder), *table.notes, *part.notes, *notes], disagreeing
+        fitted[name] = fits, [*table.notes, *part.notes, *notes], disagreeing
     with together():
         for name, (fits, _, _) in fitted.items():
             _write(fits, folders[name], further.figures)
@@ -169,16 +170,6 @@ def fit(
         click.echo(f"{count_of(len(fits), 'mapping')} written to {folders[name]}.")
     if folder is not None and by is None:
         click.echo(f"Next: relstudy score {quoted(folder)}")
-
-
-def _with_judged_systems(table: ScoreTable, judged: Judgments) -> ScoreTable:
-    """A study's score table without systems of which nothing is judged yet, as those that were just added to it."""
-    counts = table.counts(judged.frame)
-    waiting = [system for system, count in counts.items() if not count]
-    if not waiting or len(waiting) == len(counts):
-        return table
-    note = f"Left out, since no pair of {'it' if len(waiting) == 1 else 'them'} is judged: {', '.join(waiting)}."
-    return table.only([system for system in counts if system not in waiting]).with_notes([note])
 
 
 def _write(fits: list[SystemFit], output: Path, figures: bool) -> None:

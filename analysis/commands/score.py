@@ -140,12 +140,12 @@ def score(
     from relstudy.analysis.score_request import ScoreRequest, refuse_what_does_not_go_together
     from relstudy.analysis.scoring.saved import read_comparison
     from relstudy.analysis.scoring.trec import qrels_gains
-    from relstudy.analysis.study_run import covering
     from relstudy.calibration.tables.study_tables import InputFile
     from relstudy.common.runtime.files import refuse_over_inputs, together
     from relstudy.common.tables.formats.table_files import read_table, write_table
     from relstudy.common.tables.meaning.reading import Reading
     from relstudy.mapping.fitted import mapping_files, read_mappings
+    from relstudy.mapping.scores.coverage import covering
     from relstudy.mapping.scores.score_files import named_file, read_named
     from relstudy.mapping.scores.vectors import similarity_of
 

@@ -26,9 +26,7 @@ from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.control_characters import UNSEEN
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.wording import percent
-
-LEAST_COVERAGE = 0.5
-"""A system that scores a smaller share of the judged pairs is refused unless `ScoringOptions.low_coverage`."""
+from relstudy.mapping.scores.coverage import LEAST_COVERAGE
 
 
 @dataclass(frozen=True, eq=False)

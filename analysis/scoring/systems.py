@@ -64,7 +64,7 @@ def candidates_of(
     earlier = {} if before is None else {each.name: each for each in before.candidates}
     alike = before is not None and before.maps_as(options)
     unused = [name for name in fitted if name not in candidates]
-    notes = [f"Mappings of systems that are not in the scores are left out: {', '.join(unused)}."] if unused else []
+    notes = [f"Mappings of systems that are not scored are left out: {', '.join(unused)}."] if unused else []
     mapped = [
         _mapped(pairs, each, options, fitted.get(each.name), earlier.pop(each.name, None), alike)
         for each in progress(list(candidates.values()), "mapping")

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from click.testing import CliRunner
 
@@ -75,6 +78,30 @@ def test_fit_takes_a_folder_and_says_what_comes_next(study: Path) -> None:
         f"4 mappings written to {study / 'mappings'}.",
         f"Next: relstudy score {study}",
     ]
+
+
+@pytest.fixture
+def grown(study: Path, tmp_path: Path) -> Path:
+    """The study with a system that scores a tenth of the judged pairs, and one of which nothing is judged."""
+    folder = tmp_path / "grown"
+    shutil.copytree(study, folder)
+    rows = pd.read_csv(folder / "scores" / "s0.csv", dtype=str)
+    rows.head(30).assign(system="part").to_csv(folder / "scores" / "part.csv", index=False)
+    rows.assign(system="fresh", result_id="new " + rows["result_id"]).to_csv(folder / "scores" / "fresh.csv")
+    return folder
+
+
+@pytest.mark.slow
+def test_fit_score_and_report_leave_out_the_same_systems(grown: Path) -> None:
+    """`fit` kept those that score under half of the judged pairs, and `report` wondered whose mappings these were."""
+    few = ("--replicates", "40")
+    fitted = json.loads(succeeds("fit", grown, "--method", "isotonic", "--folds", "3", "--json").output)
+    scored = json.loads(succeeds("score", grown, *few, "--json").output)
+    shown = json.loads(succeeds("report", grown, *few, "--no-pictures", "--json").output)
+    assert set(fitted["systems"]) == set(scored["systems"]) == set(shown["systems"]) == {"s0", "s1", "s2", "s3"}
+    for notes in (fitted["notes"], scored["notes"], shown["notes"]):
+        assert all(any(name in note and "eft out" in note for note in notes) for name in ("part", "fresh"))
+    assert not any("Mappings of systems" in note for note in shown["notes"])
 
 
 def test_a_folder_without_the_table_says_which_command_writes_it(tmp_path: Path) -> None:

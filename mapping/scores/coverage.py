@@ -1,0 +1,59 @@
+"""Which systems of a study score enough of its judged pairs: `score`, `fit` and `report` take the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from relstudy.calibration.tables.judgments import Judgments
+from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.meaning.study_folder import notes_on_scores
+from relstudy.mapping.scores.score_table import ScoreTable
+
+LEAST_COVERAGE = 0.5
+"""A system that scores a smaller share of the judged pairs is refused unless `ScoringOptions.low_coverage`."""
+
+
+def covering(
+    tables: Sequence[tuple[str, ScoreTable]], judgments: Judgments, folder: Path, low_coverage: bool = False
+) -> list[tuple[str, ScoreTable]]:
+    """A study's score tables with the systems that score enough of the judged pairs; a note names each other.
+
+    A system that was added to a study has no judged result before its own are rated.
+
+    Parameters
+    ----------
+    folder : the study's, which the tables are from
+    low_coverage : whether systems that score under half of the judged pairs are kept
+
+    Raises
+    ------
+    RelstudyError
+        if no system scores enough of them
+    """
+    least = 0.0 if low_coverage else LEAST_COVERAGE * len(judgments)
+    kept: list[tuple[str, ScoreTable]] = []
+    notes: list[str] = []
+    for file, named in tables:
+        table = named.by_study(judgments.own_ids)
+        enough = []
+        for system, count in table.counts(judgments.frame).items():
+            if count and (count >= least or system in table.runs):
+                enough.append(system)
+            else:
+                why = (
+                    f"it scores {count} of {len(judgments)} judged pairs, less than half of them."
+                    if count
+                    else f"it scores none of the {len(judgments)} judged pairs. Nobody has judged its results yet, or "
+                    "its ids differ."
+                )
+                notes.append(f"{system} is left out: {why}")
+        if enough:
+            kept.append((file, table if len(enough) == len(table.systems) else table.only(enough)))
+    if not kept:
+        raise RelstudyError(
+            f"{folder / 'scores'}: no system scores half of the {len(judgments)} judged pairs; check that query_id and "
+            "result_id are written the same way in the scores and in the judgments"
+        )
+    (file, first), *others = kept
+    return [(file, first.with_notes([*notes_on_scores(folder), *notes])), *others]
