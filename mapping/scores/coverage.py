@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from relstudy.calibration.tables.judgments import Judgments
+from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.meaning.study_folder import notes_on_scores
 from relstudy.mapping.scores.score_table import ScoreTable
@@ -33,6 +34,7 @@ def covering(
     """
     least = 0.0 if low_coverage else LEAST_COVERAGE * len(judgments)
     kept: list[tuple[str, ScoreTable]] = []
+    few: dict[str, int] = {}
     notes: list[str] = []
     for file, named in tables:
         table = named.by_study(judgments.own_ids)
@@ -41,6 +43,7 @@ def covering(
             if count and (count >= least or system in table.runs):
                 enough.append(system)
             else:
+                few[system] = count
                 why = (
                     f"it scores {count} of {len(judgments)} judged pairs, less than half of them."
                     if count
@@ -51,9 +54,14 @@ def covering(
         if enough:
             kept.append((file, table if len(enough) == len(table.systems) else table.only(enough)))
     if not kept:
-        raise RelstudyError(
-            f"{folder / 'scores'}: no system scores half of the {len(judgments)} judged pairs; check that query_id and "
-            "result_id are written the same way in the scores and in the judgments"
+        most = max(few.values())
+        why = (
+            f"every system scores under half of the {len(judgments)} judged pairs (at most {most}); let score take "
+            f"them all the same ({option('allow_low_coverage', True)}), and read the result with care"
+            if most
+            else f"no system scores any of the {len(judgments)} judged pairs; check that query_id and result_id are "
+            "written the same way in the scores and in the judgments"
         )
+        raise RelstudyError(f"{folder / 'scores'}: {why}")
     (file, first), *others = kept
     return [(file, first.with_notes([*notes_on_scores(folder), *notes])), *others]

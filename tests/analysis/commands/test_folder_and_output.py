@@ -104,6 +104,20 @@ def test_fit_score_and_report_leave_out_the_same_systems(grown: Path) -> None:
     assert not any("Mappings of systems" in note for note in shown["notes"])
 
 
+def test_where_every_system_scores_under_half_the_way_out_is_named(grown: Path) -> None:
+    """It was said that ids might differ, and not what lets score go on."""
+    for name in ("s0", "s1", "s2", "s3"):
+        (grown / "scores" / f"{name}.csv").unlink()
+    for command in ("score", "fit", "report"):
+        said = relstudy(command, grown).stderr
+        assert "every system scores under half of the 300 judged pairs (at most 30)" in said
+        assert "let score take them all the same (--allow-low-coverage)" in said
+    assert " 10.0 %" in succeeds("score", grown, "--allow-low-coverage", "--replicates", "20").output
+    (grown / "scores" / "part.csv").unlink()
+    said = relstudy("score", grown).stderr
+    assert "no system scores any of the 300 judged pairs; check that" in said and "--allow" not in said
+
+
 def test_a_folder_without_the_table_says_which_command_writes_it(tmp_path: Path) -> None:
     for command, message in (
         (score, f"{tmp_path}: there is no score table in its scores/"),
