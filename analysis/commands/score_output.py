@@ -11,7 +11,17 @@ import click
 from relstudy.analysis.scoring.options import MEASURES
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.console import print_table
-from relstudy.common.runtime.wording import AGAINST, count_of, listed, number, percent, share_of_draws, span, tenths
+from relstudy.common.runtime.wording import (
+    AGAINST,
+    LEFT_OUT,
+    count_of,
+    listed,
+    number,
+    percent,
+    share_of_draws,
+    span,
+    tenths,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -131,7 +141,8 @@ class Brief:
     ----------
     said : the verdict
     systems : how many rows the table has; all systems, or one fewer than there is room for
-    notes : those of the run if there is room for all, else those of systems that run against the judgments
+    notes : those of the run if there is room for all, else those of systems that are left out or run against the
+        judgments, for which the table gives way
     """
 
     said: tuple[str, ...]
@@ -146,16 +157,17 @@ class Brief:
             *verdict.on_raters,
         )
         notes = tuple(note for note in result.notes if note not in verdict.on_raters)
+        free = MOST_LINES - 3  # the table's header, what it rests on, the next command
+        always = tuple(note for note in notes if note.startswith(LEFT_OUT) or AGAINST in note)[: free - 3]
+        free -= len(always)
         said = tuple(text for text in every if text is not None)
         number = len(verdict.standings.names)
-        free = MOST_LINES - 3  # the table's header, what it rests on, the next command
         if len(said) + number > free:
             said = (" ".join(said),)
         left = free - len(said) - number
         if left < 0:
-            return cls(said, free - len(said) - 1)
-        against = tuple(note for note in notes if AGAINST in note)
-        return cls(said, number, notes if len(notes) <= left else against[:left])
+            return cls(said, free - len(said) - 1, always)
+        return cls(said, number, notes if len(notes) <= left + len(always) else always)
 
 
 def _print_brief(result: ScoreResult, verdict: Verdict) -> None:

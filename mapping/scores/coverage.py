@@ -8,6 +8,7 @@ from pathlib import Path
 from relstudy.calibration.tables.judgments import Judgments
 from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import LEFT_OUT
 from relstudy.common.tables.meaning.study_folder import notes_on_scores
 from relstudy.mapping.scores.score_table import ScoreTable
 
@@ -18,7 +19,7 @@ LEAST_COVERAGE = 0.5
 def covering(
     tables: Sequence[tuple[str, ScoreTable]], judgments: Judgments, folder: Path, low_coverage: bool = False
 ) -> list[tuple[str, ScoreTable]]:
-    """A study's score tables with the systems that score enough of the judged pairs; a note names each other.
+    """A study's score tables with the systems that score enough of the judged pairs; notes name the others.
 
     A system that was added to a study has no judged result before its own are rated.
 
@@ -35,7 +36,6 @@ def covering(
     least = 0.0 if low_coverage else LEAST_COVERAGE * len(judgments)
     kept: list[tuple[str, ScoreTable]] = []
     few: dict[str, int] = {}
-    notes: list[str] = []
     for file, named in tables:
         table = named.by_study(judgments.own_ids)
         enough = []
@@ -44,13 +44,6 @@ def covering(
                 enough.append(system)
             else:
                 few[system] = count
-                why = (
-                    f"it scores {count} of {len(judgments)} judged pairs, less than half of them."
-                    if count
-                    else f"it scores none of the {len(judgments)} judged pairs. Nobody has judged its results yet, or "
-                    "its ids differ."
-                )
-                notes.append(f"{system} is left out: {why}")
         if enough:
             kept.append((file, table if len(enough) == len(table.systems) else table.only(enough)))
     if not kept:
@@ -63,5 +56,17 @@ def covering(
             "written the same way in the scores and in the judgments"
         )
         raise RelstudyError(f"{folder / 'scores'}: {why}")
+    notes = notes_on_scores(folder)
+    part = [f"{system} ({count})" for system, count in few.items() if count]
+    if part:
+        notes.append(
+            f"{LEFT_OUT}, since under half of the {len(judgments)} judged pairs are scored: {', '.join(part)}."
+        )
+    none = [system for system, count in few.items() if not count]
+    if none:
+        notes.append(
+            f"{LEFT_OUT}, since none of the {len(judgments)} judged pairs is scored: {', '.join(none)}. Nobody has "
+            "judged these results yet, or their ids differ."
+        )
     (file, first), *others = kept
-    return [(file, first.with_notes([*notes_on_scores(folder), *notes])), *others]
+    return [(file, first.with_notes(notes)), *others]

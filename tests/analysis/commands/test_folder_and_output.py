@@ -61,6 +61,21 @@ def test_the_first_line_says_what_to_use_and_the_table_holds_ranks_and_how_far_b
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("systems", [4, 12])
+def test_what_is_left_out_is_a_line_however_many_notes_and_systems_there_are(grown: Path, systems: int) -> None:
+    """Where there was no room for all notes, --verbose alone named them."""
+    rows = pd.read_csv(grown / "scores" / "s1.csv")
+    for number in range(4, systems):
+        against = rows.assign(system=f"s{number}", score=-rows["score"])
+        against.to_csv(grown / "scores" / f"s{number}.csv", index=False)
+    (grown / "scores" / "notes.md").write_text("mine")
+    lines = succeeds("score", grown, "--replicates", "40", "--method", "none").output.splitlines()
+    assert len(lines) <= MOST_LINES and re.search(r"\d+ notes: --verbose", lines[-1])
+    said = [line for line in lines if line.startswith("Left out")]
+    assert [line.rpartition(":")[2].strip().split()[0].strip(".") for line in said] == ["notes.md", "part", "fresh"]
+
+
+@pytest.mark.slow
 def test_the_next_step_is_the_last_line_and_conventions_are_asked_for(printed: str, study: Path) -> None:
     assert printed.splitlines()[-1].startswith(
         f"Next: relstudy report {study} --method none --replicates 100 (shows this run, kept in scored.json)   "
@@ -100,7 +115,7 @@ def test_fit_score_and_report_leave_out_the_same_systems(grown: Path) -> None:
     shown = json.loads(succeeds("report", grown, *few, "--no-pictures", "--json").output)
     assert set(fitted["systems"]) == set(scored["systems"]) == set(shown["systems"]) == {"s0", "s1", "s2", "s3"}
     for notes in (fitted["notes"], scored["notes"], shown["notes"]):
-        assert all(any(name in note and "eft out" in note for note in notes) for name in ("part", "fresh"))
+        assert all(any(name in note and note.startswith("Left out") for note in notes) for name in ("part", "fresh"))
     assert not any("Mappings of systems" in note for note in shown["notes"])
 
 

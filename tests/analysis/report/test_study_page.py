@@ -301,7 +301,7 @@ def test_a_system_that_scores_under_half_of_the_pairs_is_left_out_and_named(stud
         *("keywords", "gift-colour", "gift-texture", "simplicity")
     }
     assert [note for table in tables for note in table.notes] == [
-        f"gift is left out: it scores 100 of {len(scored.study.judgments)} judged pairs, less than half of them."
+        f"Left out, since under half of the {len(scored.study.judgments)} judged pairs are scored: gift (100)."
     ]
 
 
@@ -328,7 +328,7 @@ def test_what_was_noted_while_scores_were_read_stands_on_the_page(study: Path) -
     wide.to_csv(study / "scores" / "gift.csv", index=False)
     (study / "scores" / "old.md").write_text("")
     notes = score_study(read_study_folder(study), ScoringOptions(replicates=50)).result.notes
-    assert any("left out, since score tables end in" in note and note.endswith(": old.md") for note in notes)
+    assert any("Left out of scores/, since score tables end in" in note and note.endswith(": old.md") for note in notes)
     assert any(note.endswith("columns left out because they do not hold numbers: comment") for note in notes)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from relstudy.common.runtime.compression import ENDINGS
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import LEFT_OUT
 
 COLLECTION, ITEMS = "collection.csv", "items.parquet"
 """A study's items as a person wrote them, and those that `relstudy sample` copied from a collection elsewhere."""
@@ -55,14 +56,12 @@ def is_side_by_side(folder: Path) -> bool:
     return "other_id" in frame and len(frame) > 0 and bool((stripped(frame["other_id"]) != "").all())
 
 
-def notes_on_scores(folder: Path | None) -> list[str]:
+def notes_on_scores(folder: Path) -> list[str]:
     """A sentence that names the files in FOLDER/scores which are no score tables by their names; none without any."""
-    if folder is None:
-        return []
     others = [path.name for path in (folder / "scores").glob("[!.]*") if path.is_file() and not is_score_file(path)]
     named = ", ".join(sorted(others))
     endings = ", ".join((*SCORE_ENDINGS, *ENDINGS))
-    return [f"{folder / 'scores'}: left out, since score tables end in {endings}: {named}"] if others else []
+    return [f"{LEFT_OUT} of scores/, since score tables end in {endings}: {named}"] if others else []
 
 
 def table_in(folder: Path, name: str, made_by: str) -> Path:

@@ -21,7 +21,6 @@ def test_every_command_takes_the_same_files_of_scores_and_names_the_others(tmp_p
 
 def test_a_folder_of_nothing_else_has_nothing_to_say(tmp_path: Path) -> None:
     assert notes_on_scores(tmp_path) == []
-    assert notes_on_scores(None) == []
 
 
 def test_a_study_is_side_by_side_where_all_its_pairs_are_couples(tmp_path: Path) -> None:
