@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -20,6 +22,7 @@ from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.meaning.reading import Reading
 from relstudy.mapping.fitted import FittedMapping
+from relstudy.mapping.scores.coverage import covering
 from relstudy.mapping.scores.score_table import ScoreTable
 
 
@@ -64,7 +67,7 @@ class ScoreRequest:
     fitted : mappings by system
     by, apart, pairs : the column of groups, whether each has its own mappings, and the pairs that may hold the column
     tests : the fields of `TestOptions` that were stated
-    looks : of the study; None where its study.toml, if there is one, plans none
+    folder : the study's that the systems are of, of which those with too few judged pairs are left out; or None
     """
 
     study: StudyTables
@@ -78,7 +81,14 @@ class ScoreRequest:
     apart: bool = False
     pairs: Checked | None = None
     tests: Mapping[str, Any] = field(default_factory=dict)
-    looks: Looks | None = None
+    folder: Path | None = None
+
+    @cached_property
+    def looks(self) -> Looks | None:
+        """The looks at the study; None where its study.toml, if there is one, plans none."""
+        if self.saved is not None:
+            return None
+        return Looks.beside(self.study) if self.folder is None else Looks.of(self.study, self.folder)
 
     @property
     def options(self) -> ScoringOptions:
@@ -103,6 +113,8 @@ class ScoreRequest:
         """
         options = self.options
         tables = self.systems(pairs_to_score(self.study.judgments.frame, self.judge))
+        if self.folder is not None:
+            tables = covering(tables, self.study.judgments, self.folder, options.low_coverage)
         self.reading.refuse_unfound()
         groups = None if self.by is None else Grouping.of(self.study, self.by, apart=self.apart, pairs=self.pairs)
         run = score_tables(

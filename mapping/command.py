@@ -14,7 +14,7 @@ from relstudy.common.options.declaration import CommandOptions, fields_given, op
 from relstudy.common.runtime.console import print_json, print_table, progress
 from relstudy.common.runtime.wording import count_of, percent, quoted, with_ends
 from relstudy.common.tables.meaning.reading_options import OF_ANY_TABLE, ReadingOptions
-from relstudy.common.tables.meaning.study_folder import only_folder, scores_in, table_in
+from relstudy.common.tables.meaning.study_folder import judgments_in, only_folder, scores_in
 from relstudy.mapping.methods import BEST, ENGINES
 from relstudy.mapping.options import MAPPED, FitOptions
 from relstudy.mapping.vector_options import VectorOptions
@@ -99,7 +99,7 @@ def fit(
     folder, by = only_folder(scores), further.by
     if folder is not None:
         scores = tuple(scores_in(folder))
-        judgments = judgments or str(table_in(folder, "judgments.csv", f"relstudy calibrate {quoted(folder)}"))
+        judgments = judgments or str(judgments_in(folder))
         output = output or folder / "mappings"
     if judgments is None or output is None:
         given = f"-j {quoted(judgments or 'judgments.csv')} -o {quoted(output or 'mappings')}"

@@ -19,7 +19,7 @@ from relstudy.common.runtime.console import print_json, progress, say
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import refuse_over_inputs
 from relstudy.common.runtime.wording import quoted
-from relstudy.common.tables.meaning.study_folder import answers_file, is_side_by_side, table_in
+from relstudy.common.tables.meaning.study_folder import answers_file, is_side_by_side, judgments_in, table_in
 
 PAPER = "relstudy.analysis.report.paper"
 
@@ -137,9 +137,7 @@ def report(
             page = side_by_side_page(folder, table_in(folder, "ratings.csv", f"relstudy export {quoted(folder)}"))
         else:
             assert answers is not None
-            page = answers_page(
-                answers, judgments or table_in(folder, "judgments.csv", f"relstudy calibrate {quoted(folder)}")
-            )
+            page = answers_page(answers, judgments or judgments_in(folder))
         files = _write_page(page, target, target.parent / "tables")
         if as_json:
             print_json({"page": target.as_posix(), "tables": (target.parent / "tables").as_posix(), "files": files})

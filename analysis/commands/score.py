@@ -24,6 +24,8 @@ from relstudy.common.tables.meaning.reading_options import ReadingOptions
 from relstudy.common.tables.meaning.study_folder import (
     answers_file,
     is_side_by_side,
+    judgments_in,
+    mappings_in,
     only_folder,
     scores_in,
     table_in,
@@ -135,7 +137,6 @@ def score(
     relstudy score new.run --against study.zip
     relstudy score scores/*.csv --judgments judgments.csv --judge judges/model.csv
     """
-    from relstudy.analysis.interim_looks import Looks
     from relstudy.analysis.judges.table import read_judge
     from relstudy.analysis.score_request import ScoreRequest, refuse_what_does_not_go_together
     from relstudy.analysis.scoring.saved import read_comparison
@@ -145,7 +146,6 @@ def score(
     from relstudy.common.tables.formats.table_files import read_table, write_table
     from relstudy.common.tables.meaning.reading import Reading
     from relstudy.mapping.fitted import mapping_files, read_mappings
-    from relstudy.mapping.scores.coverage import covering
     from relstudy.mapping.scores.score_files import named_file, read_named
     from relstudy.mapping.scores.vectors import similarity_of
 
@@ -162,16 +162,13 @@ def score(
         return
     if folder is not None and (answers := answers_file(folder)) is not None:
         refuse_all_but("scores", "judgments", "as_json", "verbose", beside="a study of answers")
-        score_answers(
-            answers, judgments or table_in(folder, "judgments.csv", f"relstudy calibrate {quoted(folder)}"), as_json
-        )
+        score_answers(answers, judgments or judgments_in(folder), as_json)
         return
     if folder is not None:
         scores = tuple(scores_in(folder))
         if judgments is None and against is None:
-            judgments = str(table_in(folder, "judgments.csv", f"relstudy calibrate {quoted(folder)}"))
-        if choices["mappings"] is None and (folder / "mappings").is_dir():
-            choices["mappings"] = str(folder / "mappings")
+            judgments = str(judgments_in(folder))
+        choices["mappings"] = choices["mappings"] or mappings_in(folder)
     reading = Reading.stated(choices).among_several()
     if judgments is None and reading.tells_answers:
         raise RelstudyError("--values, --scale, --missing and --gains are for the judgments, and none are given")
@@ -202,14 +199,12 @@ def score(
     given, by = fields_given(ScoringOptions, choices), choices["by"]
 
     def read(asked: pd.DataFrame) -> list[tuple[str, ScoreTable]]:
-        tables = [(file, read_named(file, reading, similarity, asked)) for file in scores]
-        return tables if folder is None else covering(tables, study.judgments, folder, given.get("low_coverage", False))
+        return [(file, read_named(file, reading, similarity, asked)) for file in scores]
 
     request = ScoreRequest(
         study, read, reading, given, saved, judge,
         fitted={} if choices["mappings"] is None else read_mappings(choices["mappings"]),
-        by=by, apart=choices["apart"], tests=fields_given(TestOptions, choices),
-        looks=None if saved is not None else Looks.beside(study) if folder is None else Looks.of(study, folder),
+        by=by, apart=choices["apart"], tests=fields_given(TestOptions, choices), folder=folder,
     )  # fmt: skip
     table, run = study.judgments, request.run()
     result = run.result

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -140,12 +141,14 @@ def judgments_of(judgments: Any, reading: Reading = PLAIN) -> tuple[Judgments, s
     return judgments_in(table, reading), table.file
 
 
-def study_tables_of(judgments: Any, ratings: Source | None = None, reading: Reading = PLAIN) -> StudyTables:
+def study_tables_of(
+    judgments: Any, ratings: Source | None = None, reading: Reading = PLAIN, folder: Path | None = None
+) -> StudyTables:
     """Judgments with the ratings behind them (those given, those they hold, or those beside their file), and with the
     systems that proposed their pairs, the pairs as they were drawn and the pool, where these are known."""
     given = None if ratings is None else path_or_frame(ratings, "the ratings")
     if isinstance(judgments, str | os.PathLike):
-        return read_study_tables(judgments, reading, given)
+        return read_study_tables(judgments, reading, given, folder=folder)
     judged, _ = judgments_of(judgments, reading)
     judged = with_proposers(judged)
     if given is None and isinstance(getattr(judgments, "judgments", None), pd.DataFrame):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Unpack
 
 import pandas as pd
 
-from relstudy.analysis.interim_looks import Looks
 from relstudy.analysis.judges.table import read_judge
 from relstudy.analysis.score_request import ScoreRequest, refuse_what_does_not_go_together
 from relstudy.analysis.scoring.options import ScoringChanges, ScoringOptions, options_over
@@ -26,6 +26,7 @@ from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.formats.dataframe_libraries import Source, path_or_frame
 from relstudy.common.tables.meaning.reading import GradedReadingChanges, Reading
 from relstudy.common.tables.meaning.reading_options import ReadingOptions
+from relstudy.common.tables.meaning.study_folder import judgments_in, mappings_in, only_folder, scores_in
 from relstudy.mapping.fitted import FittedMapping, read_mappings
 from relstudy.mapping.scores.score_table import ScoreTable
 from relstudy.mapping.scores.vectors import Similarity, VectorChanges
@@ -58,7 +59,8 @@ def score(
     Parameters
     ----------
     scores : a path (table, TREC run or vectors), a DataFrame (long or wide), an array of vectors with `ids`, or one of
-        these under each system's name; or several paths, as the command takes them.
+        these under each system's name; several paths, as the command takes them; or a study's folder, whose scores/,
+        judgments.csv and mappings/ are then taken.
         Runs of PyTerrier (qid, docno, score), of ir_measures (query_id, doc_id, score) and as nested dicts (a score by
         query and result, as of ranx and pytrec_eval) are taken as runs
     judgments : a path (table, TREC qrels, or a study's archive), a DataFrame with query_id, result_id and judgment, or
@@ -96,6 +98,12 @@ def score(
     [[1.0, 0.0]]
     """
     check_arguments(score, locals())
+    folder = only_folder((os.fspath(scores),)) if isinstance(scores, str | os.PathLike) else None
+    sources: Sequence[ScoredSystems] = [scores]
+    if folder is not None:
+        sources = scores_in(folder)
+        judgments = judgments_in(folder) if judgments is None and against is None else judgments
+        mappings = mappings_in(folder) if mappings is None else mappings
     refuse_what_does_not_go_together(
         judgments=judgments is not None, against=against is not None, ratings=ratings is not None,
         judge=judge is not None, by=by is not None, apart=apart, pairs=pairs is not None,
@@ -105,27 +113,31 @@ def score(
         stated = differing(options_over(options, stated))
     saved = None if against is None else read_comparison(against)
     reading = Reading.stated(changes).among_several()
-    study = _study(judgments, ratings, reading, saved)
+    study = _study(judgments, ratings, reading, saved, folder)
     if queries is not None:
         study = replace(study, queries=reading.names_only(table_of(queries, "the queries"), "queries"))
     similarity = Similarity(**fields_given(VectorOptions, changes))
 
     def systems(asked: pd.DataFrame) -> list[tuple[str, ScoreTable]]:
-        table, file = scores_of(scores, reading, similarity=similarity, pairs=asked)
-        return [(file, table)]
+        read = [scores_of(source, reading, similarity=similarity, pairs=asked) for source in sources]
+        return [(file, table) for table, file in read]
 
     request = ScoreRequest(
         study, systems, reading, stated, saved,
         judge=None if judge is None else read_judge(path_or_frame(judge, "the judge"), reading=reading),
         fitted=read_mappings(mappings) if isinstance(mappings, str | os.PathLike) else dict(mappings or {}),
         by=by, apart=apart, pairs=None if pairs is None else table_of(pairs, "the pairs"),
-        looks=None if saved is not None else Looks.beside(study),
+        folder=folder,
     )  # fmt: skip
     return Scores(request.run())
 
 
 def _study(
-    judgments: Scored | CalibratedPanel | None, ratings: Source | None, reading: Reading, saved: SavedComparison | None
+    judgments: Scored | CalibratedPanel | None,
+    ratings: Source | None,
+    reading: Reading,
+    saved: SavedComparison | None,
+    folder: Path | None,
 ) -> StudyTables:
     """The judgments given with what belongs to them, or those of the saved comparison."""
     if judgments is None:
@@ -136,7 +148,7 @@ def _study(
             )
         return saved.study
     if saved is None:
-        return study_tables_of(judgments, ratings, reading)
+        return study_tables_of(judgments, ratings, reading, folder)
     if isinstance(judgments, str | os.PathLike):
-        return read_study_tables(judgments, reading, completed=saved.complete)
+        return read_study_tables(judgments, reading, folder=folder, completed=saved.complete)
     return StudyTables(saved.complete(judgments_of(judgments, reading)[0]))

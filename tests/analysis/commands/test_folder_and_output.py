@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 
+import relstudy as rs
 from relstudy.analysis.commands.score import score
 from relstudy.analysis.commands.score_output import MOST_LINES
 from relstudy.calibration.command import calibrate
@@ -117,6 +118,19 @@ def test_fit_score_and_report_leave_out_the_same_systems(grown: Path) -> None:
     for notes in (fitted["notes"], scored["notes"], shown["notes"]):
         assert all(any(name in note and note.startswith("Left out") for note in notes) for name in ("part", "fresh"))
     assert not any("Mappings of systems" in note for note in shown["notes"])
+
+
+@pytest.mark.slow
+def test_a_studys_folder_is_scored_in_python_as_on_the_command_line(grown: Path) -> None:
+    """It was refused as no file; its score files, given one by one, as scoring too little."""
+    succeeds("fit", grown, "--method", "bagged", "--folds", "3")
+    typed = succeeds("score", grown, "--replicates", "40", "--json").output
+    result = rs.score(str(grown), replicates=40)
+    assert result.summary() == json.loads(typed.replace("--unjudged skip", "unjudged='skip'"))
+    assert result.table["mapping"].str.startswith("bagged, out of fold").all()
+    (grown / "judgments.csv").unlink()
+    with pytest.raises(rs.RelstudyError, match=r"there is no judgments\.csv in this folder"):
+        rs.score(grown)
 
 
 def test_where_every_system_scores_under_half_the_way_out_is_named(grown: Path) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from relstudy.common.runtime.compression import ENDINGS
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.wording import LEFT_OUT
+from relstudy.common.runtime.wording import LEFT_OUT, quoted
 
 COLLECTION, ITEMS = "collection.csv", "items.parquet"
 """A study's items as a person wrote them, and those that `relstudy sample` copied from a collection elsewhere."""
@@ -80,6 +80,23 @@ def table_in(folder: Path, name: str, made_by: str) -> Path:
     if not path.is_file():
         raise RelstudyError(f"{folder}: there is no {name} in this folder; `{made_by}` writes it")
     return path
+
+
+def judgments_in(folder: Path) -> Path:
+    """The judgments of a study's folder.
+
+    Raises
+    ------
+    RelstudyError
+        if there are none
+    """
+    return table_in(folder, "judgments.csv", f"relstudy calibrate {quoted(folder)}")
+
+
+def mappings_in(folder: Path) -> Path | None:
+    """The folder of the fitted mappings in a study's, or None."""
+    mappings = folder / "mappings"
+    return mappings if mappings.is_dir() else None
 
 
 def scores_in(folder: Path) -> list[str]:
