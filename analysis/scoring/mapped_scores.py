@@ -76,12 +76,15 @@ def cross_fitted(
     if given is not None:
         kept, why_anew = given.out_of_fold, "the saved one keeps no predictions"
         if kept is not None:
-            result_id = pairs.result_id[candidate.used]
-            print_of_pairs = fingerprint(used_pairs.queries, result_id, used_pairs.scores, used_pairs.judgments)
+            print_of_pairs = _fingerprint(pairs, candidate, candidate.used)
             why_anew = kept.unfit(print_of_pairs, method, options.folds, options.seed, direction) or ""
+            scored = np.isfinite(candidate.given)
+            if scored.sum() < len(used_pairs) and kept.fingerprint == _fingerprint(pairs, candidate, scored):
+                why_anew = "judged pairs without a score rank last here, and the saved one was fitted without them"
             if not why_anew:
                 predictions = np.empty(len(used_pairs))
-                predictions[order_of_pairs(used_pairs.queries, result_id)] = kept.predictions[method]
+                order = order_of_pairs(used_pairs.queries, pairs.result_id[candidate.used])
+                predictions[order] = kept.predictions[method]
                 crossed = CrossFit(predictions, kept.noise[method])
                 used = replace(used, origin=MappingOrigin.KEPT, weights=kept.weights)
                 used_pairs = _used(pairs, candidate, kept.weights)
@@ -116,6 +119,11 @@ def _used(pairs: JudgedPairs, candidate: Candidate, weights: str = "equal") -> S
     design = 1 / pairs.probability[used] if by_design else None
     queries = pairs.query_id[used].astype(str)
     return ScoredPairs(candidate.score[used], pairs.judgment[used], queries, design, candidate.name)
+
+
+def _fingerprint(pairs: JudgedPairs, candidate: Candidate, rows: np.ndarray) -> str:
+    """Of some of the pairs, bool [judged pairs], with the candidate's scores."""
+    return fingerprint(pairs.query_id[rows], pairs.result_id[rows], candidate.score[rows], pairs.judgment[rows])
 
 
 def _whole(method: str) -> str:

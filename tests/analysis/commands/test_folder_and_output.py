@@ -133,6 +133,26 @@ def test_a_studys_folder_is_scored_in_python_as_on_the_command_line(grown: Path)
         rs.score(grown)
 
 
+@pytest.mark.slow
+def test_a_mapping_is_fitted_again_for_a_reason_that_is_true(study: Path, tmp_path: Path) -> None:
+    """Of runs, which lack some judged pairs, judgments or scores were said to have changed."""
+    (tmp_path / "scores").mkdir()
+    shutil.copy(study / "judgments.csv", tmp_path)
+    rows = pd.read_csv(study / "scores" / "s1.csv", dtype=str).assign(it="Q0", rank=1, tag="s1").iloc[::2]
+    columns = ["query_id", "it", "result_id", "rank", "score", "tag"]
+    rows[columns].to_csv(tmp_path / "scores" / "s1.run", sep=" ", header=False, index=False)
+    succeeds("fit", tmp_path, "--method", "isotonic")
+    again = "Refitted the mapping of s1: "
+    lacking = again + "judged pairs without a score rank last here, and the saved one was fitted without them."
+    assert lacking in succeeds("report", tmp_path, "--replicates", "40", "--no-pictures").output
+    dropped = succeeds("score", tmp_path, "--replicates", "40", "--policy", "drop", "--verbose").output
+    assert again not in dropped
+    judged = pd.read_csv(tmp_path / "judgments.csv")
+    judged.assign(judgment=6 - judged["judgment"]).to_csv(tmp_path / "judgments.csv", index=False)
+    changed = again + "judgments or scores are not those that the saved one was fitted to."
+    assert changed in succeeds("report", tmp_path, "--replicates", "40", "--no-pictures").output
+
+
 def test_where_every_system_scores_under_half_the_way_out_is_named(grown: Path) -> None:
     """It was said that ids might differ, and not what lets score go on."""
     for name in ("s0", "s1", "s2", "s3"):
