@@ -177,6 +177,16 @@ def test_a_folder_without_the_table_says_which_command_writes_it(tmp_path: Path)
         assert message in str(done.exception)
 
 
+def test_fit_of_a_study_of_answers_says_what_compares_them(study: Path, tmp_path: Path) -> None:
+    """It told to draw pairs with `relstudy sample`."""
+    shutil.copy(study / "judgments.csv", tmp_path)
+    (tmp_path / "answers.csv").write_text("system,query_id,result_id,place\nx,q,a,1\n")
+    said = f"{tmp_path}: models' answers have no scores to fit; `relstudy score {tmp_path}` compares the models"
+    assert said in relstudy("fit", tmp_path).stderr
+    with pytest.raises(rs.RelstudyError, match=r"models' answers have no scores to fit"):
+        rs.score(tmp_path)
+
+
 def test_what_is_missing_comes_with_the_line_to_type(study: Path) -> None:
     file = str(study / "scores" / "s0.csv")
     assert f"try: relstudy score {file} -j judgments.csv" in relstudy("score", file).output

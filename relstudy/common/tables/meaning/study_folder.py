@@ -108,6 +108,11 @@ def scores_in(folder: Path) -> list[str]:
         if there are none
     """
     files = score_files(folder)
+    if answers_file(folder) is not None:
+        raise RelstudyError(
+            f"{folder}: models' answers have no scores to fit; `relstudy score {quoted(folder)}` compares the models "
+            "by people's ratings"
+        )
     if not files:
         raise RelstudyError(f"{folder}: there is no score table in its scores/; `relstudy sample` keeps them there")
     return [str(file) for file in files]
