@@ -12,7 +12,7 @@ from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.common.options.command_options import options_of
 from relstudy.common.options.declaration import fields_given
 from relstudy.common.runtime.console import print_json, print_table
-from relstudy.common.runtime.wording import count_of, number, percent, with_ends
+from relstudy.common.runtime.wording import count_of, number, percent, quoted, with_ends
 
 if TYPE_CHECKING:
     from relstudy.analysis.judges.check import JudgeCheck
@@ -70,7 +70,8 @@ def judge_check(
     asked = question_folder(folder, question)
     path = judge_file(asked, name)
     if question is not None and judgments is None:
-        judgments = table_in(asked, "judgments.csv", f"relstudy calibrate {asked / 'ratings.csv'} -o {asked}")
+        made_by = f"relstudy calibrate {quoted(asked / 'ratings.csv')} -o {quoted(asked)}"
+        judgments = table_in(asked, "judgments.csv", made_by)
     human = read_human_study(folder, judgments)
     study = judged_study(human, path, options)
     check = check_judge_against(study.pairs, study.candidates, study.scores, study.judge, options, study.ratings)

@@ -18,7 +18,7 @@ from relstudy.common.options.command_options import GroupedCommand, option_under
 from relstudy.common.options.declaration import CommandOptions, fields_given, option
 from relstudy.common.runtime.console import print_json
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.wording import quoted
+from relstudy.common.runtime.wording import as_argument, quoted
 from relstudy.common.tables.formats.overwriting import with_overwrite
 from relstudy.common.tables.meaning.reading_options import ReadingOptions
 from relstudy.common.tables.meaning.study_folder import (
@@ -179,7 +179,8 @@ def score(
     )
     if judgments is None and against is None:
         raise click.UsageError(
-            f"--judgments (or --against) is needed; try: relstudy score {' '.join(scores)} -j judgments.csv"
+            "--judgments (or --against) is needed; try: "
+            f"relstudy score {' '.join(map(quoted, scores))} -j judgments.csv"
         )
     ratings = choices.pop("ratings")
     try:
@@ -247,12 +248,10 @@ def score(
             click.echo(f"The comparison is kept in {written.save}.")
         if refused is not None:
             click.echo(refused)
-        following = None if written.save is None else f"relstudy score NEW --against {shlex.quote(written.save)}"
+        following = None if written.save is None else f"relstudy score NEW --against {quoted(written.save)}"
         if folder is not None:
             shown = kept and refused is None and files["mappings"] is None and not reading
-            following = (
-                _report_of(run, folder, files, choices) if shown else shlex.join(["relstudy", "report", str(folder)])
-            )
+            following = _report_of(run, folder, files, choices) if shown else f"relstudy report {quoted(folder)}"
         print_next(run, following, written.verbose)
     end_by(outcomes)
 
@@ -271,7 +270,7 @@ def _report_of(run: ScoringRun, folder: Path, files: Mapping[str, str | None], c
     mapped = any(each.mapped is not None for each in run.candidates)
     others = run.within is not None and not run.within.apart and mapped
     how = "; groups by each group's own mappings, as --apart has them" if others else ""
-    return f"{shlex.join(['relstudy', 'report', str(folder), *words])} (shows this run, kept in {KEPT}{how})"
+    return f"{shlex.join(['relstudy', 'report', as_argument(folder), *words])} (shows this run, kept in {KEPT}{how})"
 
 
 def score_side_by_side(folder: Path, as_json: bool) -> None:

@@ -14,7 +14,7 @@ from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.calibration.tables.rating_rows import alike_note, nobody_note
 from relstudy.common.options.option_wording import list_entry
 from relstudy.common.runtime.control_characters import UNSEEN
-from relstudy.common.runtime.wording import count_of
+from relstudy.common.runtime.wording import count_of, quoted
 from relstudy.common.tables.checked_table import ROUNDED, Checked
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.scales import SCALE_COLUMNS
@@ -249,7 +249,7 @@ def to_run(inspection: Inspection, command: str, answers: Answers) -> Inspection
             f"{signed!r} has a percent sign and {plain!r} has none: are they on one scale? Write "
             "them the same way first"
         )
-        command = command.replace(shlex.quote(inspection.file), WRITTEN_ALIKE, 1)
+        command = command.replace(quoted(inspection.file), WRITTEN_ALIKE, 1)
     elif answers.unordered:
         words = ", ".join(map(repr, answers.unordered))
         questions.append(f"what is each of these words worth? Their order is not known: {words}")
@@ -264,7 +264,7 @@ def calibrate_command(table: Checked, roles: dict[str, str], answers: Answers, c
     if columns:
         named["rating"] = tuple(columns)
     stated = stated_options(named, answers, table)
-    return " ".join(["relstudy calibrate", shlex.quote(table.file), "-o out", *stated])
+    return " ".join(["relstudy calibrate", quoted(table.file), "-o out", *stated])
 
 
 def stated_options(named: dict[str, tuple[str, ...]], answers: Answers, table: Checked) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +16,7 @@ from relstudy.common.results.serialization import COMPARISON, MAPPING
 from relstudy.common.runtime.by_name import load
 from relstudy.common.runtime.compression import read_bytes, unpacked_name
 from relstudy.common.runtime.damaged_files import NO_JSON
-from relstudy.common.runtime.wording import count_of, listed, listed_some
+from relstudy.common.runtime.wording import count_of, listed, listed_some, quoted
 from relstudy.common.tables.formats.file_kind import Kind, file_kind
 from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.formats.workbook_sheets import SeveralSheets
@@ -56,7 +55,7 @@ def inspect_file(path: str | os.PathLike[str]) -> Inspection:
 def _sheets(several: SeveralSheets) -> Inspection:
     """A workbook of several tables, with the command for each."""
     readings = [
-        Inspection(several.file, "sheet", f"the sheet {name}", command=f"relstudy inspect {shlex.quote(sheet)}")
+        Inspection(several.file, "sheet", f"the sheet {name}", command=f"relstudy inspect {quoted(sheet)}")
         for name, sheet in several.paths.items()
     ]
     return Inspection(
@@ -73,7 +72,7 @@ def _run(file: str) -> Inspection:
     systems = ", ".join(scores.systems[:5])
     queries = count_of(scores.frame["query_id"].nunique(), "query", "queries")
     sentence = f"a TREC run of {systems}: {count_of(len(scores), 'result')} of {queries}"
-    command = f"relstudy score {shlex.quote(file)} -j judgments.csv"
+    command = f"relstudy score {quoted(file)} -j judgments.csv"
     return Inspection(file, "run", sentence, notes=scores.notes, uses=SCORE_USES, command=command)
 
 
@@ -89,7 +88,7 @@ def _qrels(file: str) -> Inspection:
         sentence,
         notes=(judgments.scale.sentence(), *judgments.notes),
         uses=SCORE_USES[:3],
-        command=f"relstudy score SCORES -j {shlex.quote(file)}",
+        command=f"relstudy score SCORES -j {quoted(file)}",
     )
 
 
@@ -106,10 +105,10 @@ def _saved(file: str) -> Inspection | None:
     if not kind.startswith("relstudy"):
         return None
     if kind == COMPARISON:
-        command = f"relstudy score SCORES --against {shlex.quote(file)}"
+        command = f"relstudy score SCORES --against {quoted(file)}"
         return Inspection(file, "saved comparison", f"a {kind}", command=command)
     if kind == MAPPING:
-        command = f"relstudy score SCORES --judgments judgments.csv --mappings {shlex.quote(file)}"
+        command = f"relstudy score SCORES --judgments judgments.csv --mappings {quoted(file)}"
         return Inspection(file, "mapping", f"a {kind} of system {content.get('system', '')}", command=command)
     return Inspection(file, "saved result", f"a {kind}; relstudy.read gives it back in Python")
 
@@ -145,7 +144,7 @@ def inspect_folder(folder: str) -> Inspection:
         sentence = (
             f"a study of relstudy, with {listed(there)}" if there else "a study of relstudy, without a collection"
         )
-        return Inspection(folder, "study", sentence, command=f"relstudy admin status {shlex.quote(folder)}")
+        return Inspection(folder, "study", sentence, command=f"relstudy admin status {quoted(folder)}")
     by_kind: dict[str, list[Path]] = {kind: [] for kind in KINDS}
     for path in files:
         ending = Path(unpacked_name(path)).suffix.lower()
@@ -169,12 +168,12 @@ def inspect_folder(folder: str) -> Inspection:
             f"{sentence}; `relstudy new` makes a study of it",
             notes=notes,
             uses=("a study in which people rate them",),
-            command=f"relstudy new my-study --from {shlex.quote(folder)}{converts}",
+            command=f"relstudy new my-study --from {quoted(folder)}{converts}",
         )
     return Inspection(
         folder,
         "folder",
         sentence,
         notes=notes,
-        command=f"relstudy inspect {shlex.quote(tables[0])}" if tables else None,
+        command=f"relstudy inspect {quoted(tables[0])}" if tables else None,
     )

@@ -14,7 +14,7 @@ from relstudy.analysis.inspection.answers import read_answers
 from relstudy.analysis.inspection.column_roles import NAMES, PEOPLE, described, roles_of, underscored
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.common.options.option_wording import list_entry
-from relstudy.common.runtime.wording import count_of
+from relstudy.common.runtime.wording import count_of, quoted
 from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.meaning.pairs_table import OTHER
 
@@ -152,7 +152,7 @@ def _inspected(
     ]
     numbers = ",".join(list_entry(f"{text}={number:g}") for text, number in values.items())
     command = (
-        f"relstudy calibrate preferences {shlex.quote(table.file)} -o out --columns {shlex.quote(','.join(entries))} "
+        f"relstudy calibrate preferences {quoted(table.file)} -o out --columns {shlex.quote(','.join(entries))} "
         f"--values {shlex.quote(numbers)}"
     )
     asked = [what for what, column in (("who answered", judge), ("which query a row is of", query)) if column == "NAME"]

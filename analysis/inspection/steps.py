@@ -11,7 +11,7 @@ from pathlib import Path
 from relstudy.analysis.inspection.finding import Inspection
 from relstudy.common.options.option_wording import list_entry, option
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.wording import count_of, listed, quoted
+from relstudy.common.runtime.wording import as_argument, count_of, listed, quoted
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.reading import Reading
 from relstudy.common.tables.meaning.reading_options import FILE_ENDING
@@ -97,7 +97,7 @@ def _as_scores(judged: Inspection) -> Inspection:
     entries = [f"{ours}={theirs[ours]}" for ours in PAIR if theirs[ours] != ours]
     entries.append(f"score={theirs.get('rating', 'judgment')}")
     columns = shlex.quote(",".join(map(list_entry, entries)))
-    command = f"relstudy score {shlex.quote(judged.file)} -j judgments.csv --columns {columns}"
+    command = f"relstudy score {quoted(judged.file)} -j judgments.csv --columns {columns}"
     sentence = f"grades of a system: {judged.sentence}"
     return replace(judged, kind="scores", sentence=sentence, notes=(), command=command)
 
@@ -140,14 +140,14 @@ def steps_of_study(study: Path, out: Path) -> Steps:
     notes = [f"{study}: takes its judgments.csv as it is"]
     if not (study / "judgments.csv").is_file():
         table_in(study, "ratings.csv", f"relstudy export {quoted(study)}")
-        commands.append(("calibrate", str(study)))
+        commands.append(("calibrate", as_argument(study)))
         notes = []
     if not score_files(study):
         return Steps(tuple(commands), (*notes, f"{study}: there are no scores of systems in its scores/"))
     if not mapping_files(study / "mappings"):
-        commands.append(("fit", str(study), *QUICK))
+        commands.append(("fit", as_argument(study), *QUICK))
         notes.append(MAPPED_QUICKLY)
-    commands.append(("report", str(study), "--out", str(out / PAGE)))
+    commands.append(("report", as_argument(study), "--out", str(out / PAGE)))
     return Steps(tuple(commands), tuple(notes), out / PAGE)
 
 

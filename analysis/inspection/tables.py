@@ -41,7 +41,7 @@ from relstudy.analysis.inspection.tools import inspect_choices, inspect_export
 from relstudy.analysis.inspection.unnamed import inspect_unnamed
 from relstudy.calibration.tables.rating_rows import alike_note
 from relstudy.common.options.option_wording import list_entry
-from relstudy.common.runtime.wording import count_of, listed, listed_some
+from relstudy.common.runtime.wording import count_of, listed, listed_some, quoted
 from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.column_names import plain_name, under_own_names
 from relstudy.common.tables.formats.file_kind import file_part
@@ -105,7 +105,7 @@ def _asked_of_totals(table: Checked, inspection: Inspection) -> Inspection:
     ]
     if not questions:
         return replace(inspection, readings=readings)
-    command, file = inspection.command or inspection.draft, shlex.quote(table.file)
+    command, file = inspection.command or inspection.draft, quoted(table.file)
     draft = None if command is None else command.replace(file, WITHOUT_TOTALS, 1)
     return replace(
         inspection, readings=readings, questions=(*inspection.questions, *questions), command=None, draft=draft
@@ -161,7 +161,7 @@ def _votes(table: Checked, roles: dict[str, str], votes: list[str]) -> Inspectio
     known = UNKNOWN not in named.values() and not table.frame.duplicated(list(named.values())).any()
     entries = [list_entry(f"{ours}={theirs}") for ours, theirs in named.items() if ours != theirs]
     stated = f" --columns {shlex.quote(','.join(entries))}" if entries else ""
-    command = f"relstudy score SCORES -j {shlex.quote(table.file)}{stated}"
+    command = f"relstudy score SCORES -j {quoted(table.file)}{stated}"
     sure = known and set(PAIR) <= set(roles)
     return Inspection(
         table.file,
@@ -202,7 +202,7 @@ def _results(table: Checked) -> Inspection:
         f"a table of {count_of(len(frame), 'result')} or answers without ratings",
         tuple(ColumnRole(str(name), role, "by its name") for role, name in known.items()),
         uses=("people rate what each system gave, and the systems are compared by it",),
-        command=f"relstudy ask {shlex.quote(table.file)}",
+        command=f"relstudy ask {quoted(table.file)}",
     )
 
 
@@ -251,13 +251,13 @@ def _unknown(table: Checked, tool: str, roles: dict[str, str]) -> Inspection:
         )
         drafted = {"rater_id": named["rater_id"], "result_id": UNKNOWN, "rating": "COLUMN"}
         stated = ",".join(list_entry(f"{ours}={theirs}") for ours, theirs in drafted.items() if ours != theirs)
-        draft = f"relstudy calibrate {shlex.quote(table.file)} -o out --columns {shlex.quote(stated)}"
+        draft = f"relstudy calibrate {quoted(table.file)} -o out --columns {shlex.quote(stated)}"
         return replace(as_ratings, questions=(asked,), draft=draft)
     entries = [
         f"{ours}={named.get(ours, UNKNOWN)}" for ours in ("rater_id", *PAIR, "rating") if named.get(ours) != ours
     ]
     stated = shlex.quote(",".join(map(list_entry, entries)))
-    return replace(inspection, draft=f"relstudy calibrate {shlex.quote(table.file)} -o out --columns {stated}")
+    return replace(inspection, draft=f"relstudy calibrate {quoted(table.file)} -o out --columns {stated}")
 
 
 def _which(columns: Sequence[str], roles: Sequence[str], rating: str) -> str:
@@ -473,7 +473,7 @@ def _is_numbered(names: Sequence[str]) -> bool:
 
 def _relstudy_table(table: Checked) -> Inspection | None:
     """Tables of relstudy's own, by their columns."""
-    file = shlex.quote(table.file)
+    file = quoted(table.file)
     kinds: tuple[tuple[set[str], str, str, tuple[str, ...], str], ...] = (
         ({"query_id", "result_id", "judgment"}, "judgments", "judgments, one a pair", SCORE_USES,
          f"relstudy score SCORES -j {file}"),
@@ -550,7 +550,7 @@ def _judgments(table: Checked, roles: dict[str, str], tool: str) -> Inspection:
         SCORE_USES,
         questions=questions,
     )
-    return to_run(inspection, " ".join(["relstudy score SCORES -j", shlex.quote(table.file), *stated]), answers)
+    return to_run(inspection, " ".join(["relstudy score SCORES -j", quoted(table.file), *stated]), answers)
 
 
 def _one_of_them(table: Checked, roles: dict[str, str], columns: Sequence[str]) -> Inspection:
@@ -563,7 +563,7 @@ def _one_of_them(table: Checked, roles: dict[str, str], columns: Sequence[str]) 
         f"judgments in one of {', '.join(columns)}",
         described({ours: roles[ours] for ours in PAIR}, "by its name"),
         questions=("which of the columns holds them?",),
-        draft=f"relstudy score SCORES -j {shlex.quote(table.file)} --columns {stated}",
+        draft=f"relstudy score SCORES -j {quoted(table.file)} --columns {stated}",
     )
 
 
@@ -619,7 +619,7 @@ def _asked_of_repeats(table: Checked, roles: dict[str, str], columns: list[str],
         f"{shown} stand{'s' * (len(pairs) == 1)} in several rows with other answers: which of them count? Take the "
         "others out and name the table without them"
     )
-    command, file = inspection.command or inspection.draft, shlex.quote(table.file)
+    command, file = inspection.command or inspection.draft, quoted(table.file)
     draft = None if command is None else command.replace(file, WITHOUT_REPEATS, 1)
     return replace(inspection, questions=(*inspection.questions, asked), command=None, draft=draft)
 
@@ -674,5 +674,5 @@ def _of_scores(
         columns,
         tuple(_left_out(table, {*roles.values(), *columns_of_scores})),
         SCORE_USES,
-        f"relstudy score {shlex.quote(table.file)} -j judgments.csv{stated}",
+        f"relstudy score {quoted(table.file)} -j judgments.csv{stated}",
     )

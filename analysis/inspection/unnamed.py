@@ -11,7 +11,7 @@ import pandas as pd
 from relstudy.analysis.inspection.answers import read_answers
 from relstudy.analysis.inspection.column_roles import RATING_USES, SCORE_USES, are_fractions, stated_options, to_run
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
-from relstudy.common.runtime.wording import count_of, listed
+from relstudy.common.runtime.wording import count_of, listed, quoted
 from relstudy.common.tables.checked_table import Checked
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 
@@ -64,7 +64,7 @@ def _drafted(table: Checked, ids: dict[str, str], columns: Sequence[str]) -> Ins
     trusted = ["--trust-raters"] if several else []
     options = " ".join([f"--columns {shlex.quote(stated)}", *stated_options({}, answers, table), *trusted])
     by_people = several or not ids
-    start = f"relstudy calibrate {shlex.quote(table.file)} -o out" if by_people else _judged(table.file)
+    start = f"relstudy calibrate {quoted(table.file)} -o out" if by_people else _judged(table.file)
     roles = (*ids.items(), *((name, "rating") for name in columns))
     return to_run(
         Inspection(
@@ -81,7 +81,7 @@ def _drafted(table: Checked, ids: dict[str, str], columns: Sequence[str]) -> Ins
 
 
 def _judged(file: str) -> str:
-    return f"relstudy score SCORES -j {shlex.quote(file)}"
+    return f"relstudy score SCORES -j {quoted(file)}"
 
 
 def _question(ids: dict[str, str], columns: Sequence[str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import shlex
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -13,7 +12,7 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.wording import count_of
+from relstudy.common.runtime.wording import count_of, quoted
 from relstudy.studyapp.assignment.enrolment import Rater, end_visit, find_by_code, lock_rater, read_raters
 from relstudy.studyapp.assignment.exclusion import give_back
 from relstudy.studyapp.assignment.versions import read_state
@@ -137,7 +136,7 @@ def retention_notes(connection: sa.Connection, study: Study, folder: Path) -> It
         return
     count = connection.execute(sa.select(sa.func.count()).select_from(raters).where(_NAMED)).scalar_one()
     if count:
-        command = f"relstudy admin erase {shlex.quote(str(folder))} --all-people"
+        command = f"relstudy admin erase {quoted(folder)} --all-people"
         yield (
             f"what says who {count_of(count, 'rater is', 'raters are')} was to be kept until {study.keep_until}, "
             f"which has passed; `{command}` takes it out of the database"

@@ -31,6 +31,7 @@ from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.calibration.tables.study_tables import EXPORTED
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.files import replacing, whole_files, write_json, write_text
+from relstudy.common.runtime.wording import as_argument
 from relstudy.common.tables.formats.table_files import read_table, write_parts
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.study_folder import ANSWERS, COLLECTION, answers_file, is_side_by_side
@@ -216,7 +217,7 @@ def _next_round(run: ScoringRun, plan: LookPlan | None, folder: Path, judgments:
         return ()
     pairs = math.ceil(min(look.wanted / plan.planned, look.wanted - look.answers) / plan.ratings_per_pair)
     drawn = read_table(folder / "pairs.csv", *PAIR, "paradigm").frame
-    first = [shlex.join(["relstudy", command, str(folder)]) for command in ("export", "calibrate")]
+    first = [shlex.join(["relstudy", command, as_argument(folder)]) for command in ("export", "calibrate")]
     found: list[tuple[float, str, str]] = []
     for judge, paradigm in product(whole_files(folder / "judges", "*.csv"), sorted(set(drawn["paradigm"]))):
         stated: dict[str, Any] = {"pairs": pairs, "aim": run.result.primary.index.name, "paradigm": paradigm}
@@ -225,7 +226,7 @@ def _next_round(run: ScoringRun, plan: LookPlan | None, folder: Path, judgments:
         except RelstudyError:  # the command would refuse it, too
             continue
         words = [word for name, value in stated.items() for word in (f"--{name}", str(value))]
-        command = shlex.join(["relstudy", "sample", str(folder), "--next", "--judge", judge.stem, *words])
+        command = shlex.join(["relstudy", "sample", as_argument(folder), "--next", "--judge", judge.stem, *words])
         found += [
             (
                 each.expected / each.as_before,
@@ -250,8 +251,8 @@ def _next_round(run: ScoringRun, plan: LookPlan | None, folder: Path, judgments:
         "No judge of this study can say which pairs are most informative. A round by mappings asks for more of the "
         "grades that are rare so far:",
         *first,
-        shlex.join(["relstudy", "fit", str(folder)]),
-        shlex.join(["relstudy", "sample", str(folder), *words]),
+        shlex.join(["relstudy", "fit", as_argument(folder)]),
+        shlex.join(["relstudy", "sample", as_argument(folder), *words]),
     )
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 from relstudy.analysis.precompile import compiling_meanwhile
 from relstudy.common.runtime.console import progress
 from relstudy.common.runtime.files import write_json, write_text
-from relstudy.common.runtime.wording import percent
+from relstudy.common.runtime.wording import as_argument, percent, quoted
 from relstudy.common.tables.formats.table_files import write_table
 from relstudy.common.tables.meaning.pairs_table import read_pairs
 from relstudy.common.tables.meaning.scales import SCALES
@@ -200,7 +200,7 @@ def _score_all(folder: Path, names: tuple[str, ...], show: Stages) -> pd.DataFra
 
 
 def _sample(folder: Path, size: Size, seed: int, names: tuple[str, ...], show: Stages) -> None:
-    arguments = [str(folder), "--systems", ",".join(names), "--queries", str(size.queries)]
+    arguments = [as_argument(folder), "--systems", ",".join(names), "--queries", str(size.queries)]
     arguments += ["--results", str(size.results), "--base", str(size.base), "--seed", str(seed)]
     arguments += ["--raters", str(size.raters)]
     with show.stage("Choose pairs", command=" ".join(["relstudy sample", *arguments])) as stage:
@@ -303,7 +303,7 @@ def _fit_one(folder: Path, name: str, show: Stages, stage: Stage) -> dict[str, A
 
 def _score_variants(folder: Path, names: tuple[str, ...], show: Stages) -> None:
     """Fit systems that chose no pairs, from judgments that are there already; nobody is asked again."""
-    command = f"relstudy systems {folder} {' '.join(names)}; {_fit_command(folder)}"
+    command = f"relstudy systems {quoted(folder)} {' '.join(names)}; {_fit_command(folder)}"
     with show.stage("Score systems that chose no pairs", command=command, units=len(names)) as stage:
         run_command("systems", str(folder), *names, show=show)
         mappings = {name: _fit_one(folder, name, show, stage) for name in names}
@@ -372,7 +372,7 @@ def _report(folder: Path, interfaces: list[Path], by_paradigm: bool, show: Stage
 
 def sample_again(folder: Path, size: Size, seed: int, show: Stages) -> None:
     """Draw a further round, shaped by what the mappings predict (section 5.4)."""
-    arguments = [str(folder), "--from-mappings", "--queries", str(size.queries), "--results", str(size.results)]
+    arguments = [as_argument(folder), "--from-mappings", "--queries", str(size.queries), "--results", str(size.results)]
     arguments += ["--seed", str(seed)]
     with show.stage("Choose pairs for even answers", command=" ".join(["relstudy sample", *arguments])) as stage:
         run_command("sample", *arguments, show=show)

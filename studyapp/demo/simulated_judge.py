@@ -16,7 +16,7 @@ from relstudy.analysis.indices.index import Index, Needs
 from relstudy.analysis.indices.registry import AVERAGE_PRECISION, own_indices
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.run import score_systems
-from relstudy.common.runtime.wording import percent
+from relstudy.common.runtime.wording import percent, quoted
 from relstudy.common.tables.formats.table_files import write_table
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.pairs_table import read_pairs
@@ -71,7 +71,7 @@ def judged_stage(
 ) -> list[Recovered]:
     """Have the judge grade the drawn queries' pairs, and score with its help; writes FOLDER/truth/judge.csv."""
     file = folder / "truth" / "grades.csv"
-    taken = f"relstudy judge {folder} --judge {NAME} --scores {file}"
+    taken = f"relstudy judge {quoted(folder)} --judge {NAME} --scores {file}"
     scored = ["--judgments", str(folder / "judgments.csv"), "--judge", str(folder / "judges" / f"{NAME}.csv")]
     command = f"{taken}; relstudy score {folder}/scores/*.csv {' '.join(scored)}"
     with show.stage("Let a simulated judge help", command=command) as stage:

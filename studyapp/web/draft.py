@@ -25,7 +25,7 @@ from typing import Any
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.file_lock import Held, locked
 from relstudy.common.runtime.files import read_json, write_json, write_text
-from relstudy.common.runtime.wording import count_of, thousands
+from relstudy.common.runtime.wording import as_argument, count_of, thousands
 from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.scales import scale_named
 from relstudy.common.tables.meaning.study_folder import ANSWERS
@@ -433,7 +433,7 @@ def _of_items(draft: Draft, uploads: Path, study: Path) -> Made:
     uploaded = " ".join(map(shlex.quote, of_upload if len(of_upload) <= MOST_NAMED else ["FOLDER"]))
     commands = (
         f"relstudy new {draft.name} --from {uploaded}{f' --searches {SEARCHES}' if draft.searches else ''}",
-        shlex.join(["relstudy", "sample", draft.name, *words]),
+        shlex.join(["relstudy", "sample", as_argument(draft.name), *words]),
     )
     lists = [path.name for path in items if path.suffix.lower() == ".txt" and _may_be_searches(path)]
     doubts = (f"{lists[0]} is one text. If it is a list of searches, put its lines into Searches.",) if lists else ()

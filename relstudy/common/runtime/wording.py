@@ -14,18 +14,32 @@ LEFT_OUT = "Left out"
 
 MOST_DIGITS = "+.6f"
 """Of the ends of an interval."""
+SECOND_WORDS = ("preferences", "join", "couples", "lists", "check")
+"""Of commands of two words, such as `relstudy calibrate join`."""
 IN_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
-def quoted(path: str | os.PathLike[str]) -> str:
-    """A path as a shell reads it, in a command that a message names.
+def as_argument(path: str | os.PathLike[str]) -> str:
+    """A path as a command takes it, which is not taken for an option or the second word of a command.
 
     Examples
     --------
-    >>> quoted("my study"), quoted("demo")
-    ("'my study'", 'demo')
+    >>> as_argument("demo"), as_argument("join"), as_argument("-new")
+    ('demo', './join', './-new')
     """
-    return shlex.quote(os.fspath(path))
+    text = os.fspath(path)
+    return f"./{text}" if text in SECOND_WORDS or text.startswith("-") else text
+
+
+def quoted(path: str | os.PathLike[str]) -> str:
+    """A path as a shell and a command read it, in a command that a message names.
+
+    Examples
+    --------
+    >>> quoted("my study"), quoted("join")
+    ("'my study'", './join')
+    """
+    return shlex.quote(as_argument(path))
 
 
 def count_of(number: int, one: str, many: str | None = None) -> str:

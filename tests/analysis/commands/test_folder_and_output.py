@@ -16,7 +16,9 @@ from relstudy.analysis.commands.score import score
 from relstudy.analysis.commands.score_output import MOST_LINES
 from relstudy.calibration.command import calibrate
 from relstudy.common.runtime import console
+from relstudy.common.runtime.wording import SECOND_WORDS
 from relstudy.mapping.command import fit
+from relstudy.studyapp.cli import SECTIONS
 from tests.analysis.made import tables
 from tests.commands import relstudy, succeeds
 
@@ -175,6 +177,19 @@ def test_a_folder_without_the_table_says_which_command_writes_it(tmp_path: Path)
     ):
         done = CliRunner().invoke(command, [str(tmp_path)])
         assert message in str(done.exception)
+
+
+def test_a_folder_named_as_a_word_of_a_command_stays_a_folder_in_the_command_to_type(
+    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`relstudy calibrate join` was suggested, which joins judgments, or `relstudy sample couples`."""
+    commands = [name.split() for section in SECTIONS.values() for name in section]
+    assert {words[1] for words in commands if len(words) > 1} == {*SECOND_WORDS}
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(study / "scores", Path("join", "scores"))
+    typed = re.search("`relstudy (.*)` writes it", relstudy("score", "join").stderr)
+    assert typed is not None and typed[1] == "calibrate ./join"
+    assert "join: there is no ratings.csv in this folder" in relstudy(*typed[1].split()).stderr
 
 
 def test_fit_of_a_study_of_answers_says_what_compares_them(study: Path, tmp_path: Path) -> None:
