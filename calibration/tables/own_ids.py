@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.checked_table import Checked, stripped
 from relstudy.common.tables.formats.table_files import read_table
 
@@ -30,12 +31,11 @@ class OwnIds:
     @classmethod
     def in_file(cls, answers: Path) -> OwnIds | None:
         """Those in a study's answers.csv; None if there is no such file, or `relstudy ask` did not write it."""
-        if not answers.is_file():
+        try:
+            table = read_table(answers)
+        except RelstudyError:
             return None
-        with answers.open(encoding="utf-8", errors="replace") as file:
-            if not set(COLUMNS) <= set(file.readline().strip().split(",")):
-                return None
-        return cls.of(read_table(answers))
+        return cls.of(table) if set(COLUMNS) <= set(table.frame) else None
 
     @classmethod
     def of(cls, answers: Checked) -> OwnIds | None:

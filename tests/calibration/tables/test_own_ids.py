@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 
 import pandas as pd
@@ -59,6 +60,19 @@ def test_two_own_ids_of_one_pair_do_not_become_one():
 def test_another_table_of_that_name_has_no_part(tmp_path: Path):
     (tmp_path / "answers.csv").write_text('question,answer\nWhy?,"unclosed\n')
     assert OwnIds.in_file(tmp_path / "answers.csv") is None and OwnIds.in_file(tmp_path / "none.csv") is None
+
+
+def test_a_table_that_a_spreadsheet_wrote_again_has_its_part(tmp_path: Path):
+    """Its first line was split at commas: a mark of UTF-8, quotes and semicolons made it another table."""
+    file = tmp_path / "answers.csv"
+    ANSWERS.to_csv(file, index=False)
+    plain = OwnIds.in_file(file)
+    assert plain is not None and plain.queries == {"31": "q1", "32": "q2"}
+    for how in ({"encoding": "utf-8-sig"}, {"quoting": csv.QUOTE_ALL}, {"sep": ";"}):
+        ANSWERS.to_csv(file, index=False, **how)
+        assert OwnIds.in_file(file) == plain, how
+    pd.concat([ANSWERS, ANSWERS[["query_id"]]], axis=1).to_csv(file, index=False)
+    assert OwnIds.in_file(file) is None, "which of two columns holds the study's ids is not known; it was a KeyError"
 
 
 def test_a_later_run_is_scored_by_its_own_ids_on_the_command_line_and_in_python(tmp_path: Path):
