@@ -25,8 +25,8 @@ from tests.studyapp.browse import Page
 from tests.studyapp.serving import Server
 from tests.studyapp.studies import write_study
 
-KILLS = 10
-WHOLE = 5  # every so many kills take the parent as well, not only the workers
+KILLS = 6
+WHOLE = 3  # every so many kills take the parent as well, not only the workers
 RATERS = 6
 TOML = """
 [study]
