@@ -139,13 +139,13 @@ class Steepness:
         >>> [Steepness(value, each=each).queries(0.8, 0.05, 20_000) for value, each in ((0.25, 1), (0.25, 0.1), (0, 1))]
         [128, 146, None]
         """
-        if self.value <= 0 or self.power(most, alpha) < power:
+        few, enough = max(int(np.ceil(2 / self.each)) - 1, 0), most  # a test takes two units
+        if self.value <= 0 or few >= most or self.power(most, alpha) < power:
             return None
-        few, enough = 0, most
         while enough - few > 1:
             middle = (few + enough) // 2
             few, enough = (few, middle) if self.power(middle, alpha) >= power else (middle, enough)
-        return max(enough, int(np.ceil(2 / self.each)))
+        return enough
 
     def interval(self, power: float, alpha: float, most: int) -> tuple[int | None, int | None]:
         """95 % interval of the number of queries that truly has that power; None: more than `most`."""

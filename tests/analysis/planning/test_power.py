@@ -398,6 +398,13 @@ def test_power_is_averaged_over_what_a_pilot_leaves_uncertain() -> None:
     assert seen.of_stated(1.0).queries(0.8, 0.05, 20_000) is not None
 
 
+def test_no_more_queries_are_planned_than_there_may_be():
+    """A pilot of few degrees of freedom needs queries for a test, too: 40 of them were named where 30 are the most."""
+    steep = Steepness(5.0, each=0.05)
+    assert steep.queries(0.8, 0.05, 100) == steep.queries(0.8, 0.05, 40) == 40
+    assert steep.queries(0.8, 0.05, 39) is None and steep.interval(0.8, 0.05, 30) == (None, None)
+
+
 @pytest.mark.parametrize("freedom", [6, 12, 39])
 def test_a_price_keeps_its_promise_on_average_over_the_spreads_that_a_pilot_may_have_seen(freedom: int) -> None:
     """Few raters, or few queries that decide, leave few degrees of freedom: of six .71 was kept where .80 was promised,
