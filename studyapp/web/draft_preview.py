@@ -10,6 +10,7 @@ from pathlib import Path
 
 from flask import Flask
 
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web.app import create_app
@@ -52,17 +53,20 @@ def preview_of(folder: Path) -> Flask:
 
     Raises
     ------
-    RelstudyError, OSError
-        where the draft is just being made anew
+    RelstudyError
+        where the draft is just being made anew, or is gone
     """
-    made = _made(folder)
-    with _turn:
-        kept = _kept.get(folder)
-    if kept is None or kept.made != made:
-        place = tempfile.TemporaryDirectory(prefix="relstudy-")
-        store = Store(Path(place.name) / "preview.db")
-        prepare(folder, store)
-        kept = Kept(made, create_app(folder, store=store, secure=False, only_preview=True), store, place)
+    try:
+        made = _made(folder)
+        with _turn:
+            kept = _kept.get(folder)
+        if kept is None or kept.made != made:
+            place = tempfile.TemporaryDirectory(prefix="relstudy-")
+            store = Store(Path(place.name) / "preview.db")
+            prepare(folder, store)
+            kept = Kept(made, create_app(folder, store=store, secure=False, only_preview=True), store, place)
+    except FileNotFoundError:
+        raise RelstudyError(f"{folder.name} was thrown away in the meantime") from None
     with _turn:
         before = _kept.pop(folder, kept)
         _kept[folder] = kept

@@ -423,7 +423,7 @@ def as_a_rater(rest: str) -> ResponseReturnValue:
     here = _here(sends=False)
     try:
         app = preview_of(here.folder / _drafted(here).name)
-    except (RelstudyError, FileNotFoundError):  # it was just exchanged for a new state
+    except RelstudyError:  # it was just exchanged for a new state
         time.sleep(MOMENT)
         app = preview_of(here.folder / _drafted(here).name)
     below = {**request.environ, "SCRIPT_NAME": f"{request.script_root}/start/rater", "PATH_INFO": f"/{rest}"}

@@ -27,7 +27,7 @@ from werkzeug.test import Client, TestResponse
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.config.accounts import choose_password, invite_account
 from relstudy.studyapp.config.study import Study
-from relstudy.studyapp.web import draft, set_up, uploads
+from relstudy.studyapp.web import draft, draft_preview, set_up, uploads
 from relstudy.studyapp.web.admin.further_studies import SetUp
 from relstudy.studyapp.web.host import host_app
 from relstudy.studyapp.web.hosted import HostedStudies
@@ -384,6 +384,19 @@ def test_every_page_of_a_draft_is_seen_as_a_rater_meets_it_and_nothing_is_stored
     assert other.status == 404
     visitor.open()
     assert visitor.status == 200
+
+
+def test_a_preview_of_a_draft_that_goes_meanwhile_is_refused(visitor, monkeypatch):
+    """It was tried again, and a draft that went just then was an error of the server."""
+    visitor.upload(("answers.csv", TABLE.encode()))
+    monkeypatch.setattr(set_up, "MOMENT", 0.0)
+
+    def gone(*_: Any) -> None:
+        raise FileNotFoundError("study.toml")
+
+    monkeypatch.setattr(draft_preview, "prepare", gone)
+    page = visitor.get("/start/rater/preview/")
+    assert visitor.status == 400 and "answers was thrown away in the meantime" in page.text
 
 
 def test_scores_of_ones_own_systems_propose_pairs_too(host, visitor):
