@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import secrets
 import shlex
 import shutil
 import subprocess
@@ -43,6 +44,8 @@ from relstudy.studyapp.web.uploads import ARRAY, items_in, sources_in
 DRAFT, UPLOADS, SCORES, VECTORS = "draft.json", "uploads", "scores", "vectors"
 BEFORE = "before"
 TAKEN_IN = ".upload-"
+OURS = f"{TAKEN_IN}{secrets.token_hex(4)}-"
+"""Prefix of what this server and its workers put into the host's folder for a while."""
 SEARCHES = "searches.txt"
 MOST_NAMED = 5
 """Files and folders of items up to which each is named."""
@@ -66,7 +69,7 @@ LONGEST = 120.0
 MOST_WORK = 240
 """Seconds of a processor that it may use, on all its threads."""
 LEFT = 3600.0
-"""Seconds after which uploads are leftovers of a process that was ended."""
+"""Seconds after which uploads and previews of another server are leftovers."""
 PLANNED = 20
 """Simulated studies of each size."""
 WAITED = 3.0
@@ -232,10 +235,10 @@ class Made:
 
 
 def remove_leftovers(host: Path) -> None:
-    """Remove uploads of processes that were ended while they made a draft of them."""
+    """Remove uploads and previews of processes that were ended; at the start and the end of a server its own, too."""
     for place in host.glob(f"{TAKEN_IN}*"):
         with suppress(OSError):  # another server removes it just now, or it is no folder of ours
-            if time.time() - place.lstat().st_mtime > LEFT:
+            if place.name.startswith(OURS) or time.time() - place.lstat().st_mtime > LEFT:
                 shutil.rmtree(place)
 
 
@@ -253,7 +256,7 @@ def make_draft(draft: Draft, host: Path, take: Callable[[Path], None] | None = N
     """
     target = host / draft.checked().name
     refuse_anothers(draft, target)
-    with tempfile.TemporaryDirectory(prefix=TAKEN_IN, dir=host) as place:
+    with tempfile.TemporaryDirectory(prefix=OURS, dir=host) as place:
         study = Path(place) / draft.name
         uploads = Path(place) / UPLOADS
         uploads.mkdir()

@@ -1,4 +1,7 @@
-"""The pages of a study that is being set up, as raters would meet them; their database is of this process alone."""
+"""The pages of a study that is being set up, as raters would meet them.
+
+Their database is of this process alone, and lies where leftovers are removed.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.web.app import create_app
-from relstudy.studyapp.web.draft import DRAFT
+from relstudy.studyapp.web.draft import DRAFT, OURS
 
 MOST = 4
 """Drafts whose pages are kept ready."""
@@ -28,6 +31,10 @@ class Kept:
     app: Flask
     store: Store
     place: tempfile.TemporaryDirectory[str]
+
+    def fits(self, made: int) -> bool:
+        """True if it is of this state of its draft, and nobody took its folder for a leftover."""
+        return self.made == made and Path(self.place.name).is_dir()
 
     def close(self) -> None:
         """Let go of the database."""
@@ -43,7 +50,7 @@ def is_ready(folder: Path) -> bool:
     """True if the pages of a draft, as it is now, need not be prepared first."""
     kept = _kept.get(folder)
     try:
-        return kept is not None and kept.made == _made(folder)
+        return kept is not None and kept.fits(_made(folder))
     except FileNotFoundError:
         return False
 
@@ -60,8 +67,8 @@ def preview_of(folder: Path) -> Flask:
         made = _made(folder)
         with _turn:
             kept = _kept.get(folder)
-        if kept is None or kept.made != made:
-            place = tempfile.TemporaryDirectory(prefix="relstudy-")
+        if kept is None or not kept.fits(made):
+            place = tempfile.TemporaryDirectory(prefix=OURS, dir=folder.parent)
             store = Store(Path(place.name) / "preview.db")
             prepare(folder, store)
             kept = Kept(made, create_app(folder, store=store, secure=False, only_preview=True), store, place)

@@ -98,6 +98,8 @@ def run_host(
             make_worker(app, listener, server, UPLOAD, visitors_of(set_up)).run()
 
     run_workers(work, server.workers)
+    if set_up is not None:
+        remove_leftovers(set_up.folder)
     for folder in studies.listed().values():
         end_deleting(folder)
 

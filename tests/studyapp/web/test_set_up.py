@@ -16,13 +16,14 @@ import zipfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.request import HTTPCookieProcessor, Request, build_opener
 
 import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
 from werkzeug.security import generate_password_hash
-from werkzeug.test import Client, TestResponse
+from werkzeug.test import Client, EnvironBuilder, TestResponse
 
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.studyapp.config.accounts import choose_password, invite_account
@@ -34,6 +35,7 @@ from relstudy.studyapp.web.hosted import HostedStudies
 from relstudy.studyapp.web.mount import mounted
 from tests.commands import relstudy, succeeds
 from tests.studyapp.browse import Page
+from tests.studyapp.serving import Server
 
 PASSWORD = "a long enough password"
 SMALL = 'src="data:image/jpeg;base64,'
@@ -374,6 +376,11 @@ def test_every_page_of_a_draft_is_seen_as_a_rater_meets_it_and_nothing_is_stored
     assert visitor.status == 200 and "/start/rater/preview/" in visitor.html
     visitor.fill("question", ask="each", question="Is it kind?", scale="1-5")
     assert "Is it kind?" in visitor.get(first).text
+    (place,) = folder.glob(".upload-*")
+    shutil.rmtree(place)  # as another server on this folder does it, where it is an hour old
+    assert "Is it kind?" in visitor.get(first).text
+    draft.remove_leftovers(folder)
+    assert not list(folder.glob(".upload-*")), "its own go when a server ends"
     assert not (folder / "answers" / "study.db").exists()
     stranger = Visitor(app)
     stranger.get("/start/rater/preview/")
@@ -791,6 +798,31 @@ def test_nothing_is_left_of_processes_that_were_ended(tmp_path, monkeypatch, com
     monkeypatch.setattr(draft, "MOST_WORK", 1)
     with pytest.raises(RelstudyError, match="plan was ended"):
         commands(["plan"])
+
+
+@pytest.mark.server
+def test_a_server_that_is_ended_leaves_no_previews(tmp_path):
+    """They lay in the system's temporary folder, which a worker that is ended does not clear."""
+    (tmp_path / "studies").mkdir()
+    (tmp_path / "temporary").mkdir()
+    server = Server(
+        tmp_path / "studies", command="host", extra=("--set-up",), environment={"TMPDIR": str(tmp_path / "temporary")}
+    )
+    try:
+        browser = build_opener(HTTPCookieProcessor())
+        browser.open(f"{server.address}/health", timeout=60)  # the link is printed before anything is served
+        link = re.findall(r"/start/\S+", (tmp_path / "studies" / "serve.err").read_text())[-1]
+        page = Page(browser.open(server.address + link, timeout=60).read().decode())
+        fields = {"csrf": page.form().fields["csrf"], "template": "answers"}
+        files = (io.BytesIO(TABLE.encode()), "answers.csv")
+        sent = EnvironBuilder(method="POST", data={**fields, "files": files}).get_environ()
+        headers = {"Content-Type": sent["CONTENT_TYPE"]}
+        browser.open(Request(f"{server.address}/start/", sent["wsgi.input"].read(), headers), timeout=60)
+        assert browser.open(f"{server.address}/start/rater/preview/", timeout=60).status == 200
+    finally:
+        server.stop()
+    assert {path.name for path in (tmp_path / "studies").iterdir() if path.is_dir()} == {"answers"}
+    assert list((tmp_path / "temporary").iterdir()) == []
 
 
 def test_what_comes_in_between_is_said(host, visitor, monkeypatch, commands):
