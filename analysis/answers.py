@@ -3,11 +3,15 @@
 Each question has one answer a model, so there is no ranking to score: a model's figure is the mean of its answers'
 judgments. Differences are paired by question (Student's t), and whether a model may be the best is decided by one
 corrected comparison with its rivals, as for systems (`relstudy.analysis.resampling.best_set`).
+
+Where chance does not explain that more answers of one model than of another are unjudged, the excess counts against
+what is claimed of the two: as the lowest judgment if the model is to be better, as the highest if it is to be worse.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +24,13 @@ from relstudy.analysis.resampling.spread import ROUNDING, error_where_alike
 from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.wording import count_of, listed, percent, span
+from relstudy.common.runtime.wording import count_of, listed, span
 from relstudy.common.tables.formats.table_files import read_table
 
 REPLICATES = 1_000
-MOST_UNSEEN = 0.25
-"""Of a model's answers, so many more may be unjudged than of the model of which fewest are."""
+BY_CHANCE = 0.125
+"""More unjudged answers of one model than of another are put down to chance if it leaves that one so many more in over
+this share of studies: 2 to 0, but not 3 to 0."""
 ALL_THE_SAME, NO_DIFFERENCE = "all judgments are the same", "the two differ in no question"
 
 
@@ -41,9 +46,8 @@ class AnswerComparison:
     questions : judged answers of each model
     best : models that may be the best
     ahead : models that each is ahead of, by the paired interval of the two alone
-    unjudged : answers that nobody judged
-    unseen : share of their answers that nobody judged, of models of which it is far larger than of others; those that
-        are judged are mostly what others answered, too, and so nobody is known to be ahead of these models
+    unjudged : answers that nobody judged, and all answers, of each model with unjudged ones
+    doubtful : models whose unjudged answers keep a model from being ruled out
     """
 
     names: tuple[str, ...]
@@ -52,8 +56,8 @@ class AnswerComparison:
     questions: tuple[int, ...]
     best: tuple[str, ...]
     ahead: dict[str, tuple[str, ...]]
-    unjudged: int
-    unseen: dict[str, float]
+    unjudged: dict[str, tuple[int, int]]
+    doubtful: tuple[str, ...]
 
     @property
     def headline(self) -> str:
@@ -68,8 +72,14 @@ class AnswerComparison:
             said = f"These answers do not show which model is better: {listed(self.best)}"
         else:
             said = f"Use {lead}. {listed(open_yet)} cannot quite be ruled out as equally good; {listed(out)} can"
-        unseen = listed([f"{percent(share)} of {name}'s" for name, share in self.unseen.items()])
-        return f"{said}, but nobody judged {unseen} answers." if unseen else f"{said}."
+        return (
+            f"{said}. Nobody judged {self.gaps(self.doubtful)}, which leaves it open." if self.doubtful else f"{said}."
+        )
+
+    def gaps(self, names: Iterable[str]) -> str:
+        """How many answers of models are unjudged, in words."""
+        counts = [(name, *self.unjudged[name]) for name in names]
+        return listed([f"{count:,} of {name}'s {count_of(given, 'answer')}" for name, count, given in counts])
 
     def rows(self) -> list[list[Any]]:
         """Model, mean judgment, difference from the first, and questions, for a table."""
@@ -88,7 +98,8 @@ class AnswerComparison:
                 "best": list(self.best),
                 "ranks": [{"system": name, "ahead_of": list(self.ahead[name])} for name in self.names],
             },
-            "unjudged": self.unjudged,
+            "unjudged": sum(count for count, _ in self.unjudged.values()),
+            "unjudged_by_system": {name: count for name, (count, _) in self.unjudged.items()},
         }
 
 
@@ -119,14 +130,11 @@ def compare_answers(
     (('x', 'y'), 4.33, 'Use x: its answers are better than those of y.')
     """
     merged = answers.merge(judgments[["query_id", "result_id", "judgment"]], on=["query_id", "result_id"], how="left")
-    unjudged = int(merged["judgment"].isna().sum())
     table = merged.pivot_table(index="query_id", columns="system", values="judgment", aggfunc="mean")
     if table.empty:
         raise RelstudyError("no answer is judged yet: the judgments and answers.csv have no pair in common")
     table = table[table.mean().sort_values(ascending=False, kind="stable").index]
     names, values = tuple(map(str, table)), table.to_numpy(dtype=float)
-    share = merged["judgment"].isna().groupby(merged["system"].astype("str")).mean().reindex(list(names))
-    unseen = {str(name): float(each) for name, each in share.items() if each - share.min() > MOST_UNSEEN}
     first, second = np.triu_indices(len(names), 1)
     gaps = values[:, first] - values[:, second]
     mean, error, number = _mean(gaps)
@@ -136,29 +144,35 @@ def compare_answers(
         replicates = (draws @ np.where(known, gaps, 0.0) / (draws @ known)).T
     best: list[str] = list(names)
     ahead: dict[str, tuple[str, ...]] = dict.fromkeys(names, ())
+    doubtful: set[str] = set()
     if len(names) > 1:
         freedom = np.maximum(number - 1, 1.0)
-        ranks = ranks_of(PairedStatistics.of(mean, error, freedom, replicates, len(values)), level)
-        best = [name for name, may in zip(names, ranks.best, strict=True) if may or name in unseen] or best
-        ahead = {
-            name: tuple(
-                other for other, less in zip(names, ranks.better[:, k], strict=True) if less and other not in unseen
-            )
-            for k, name in enumerate(names)
-        }
+        paired = PairedStatistics.of(mean, error, freedom, replicates, len(values))
+        excess = _excess(pd.crosstab(merged["query_id"], merged["system"]).reindex_like(table).to_numpy() > 0, values)
+        means, errors = np.nanmean(values, axis=0)[:, None], np.full(excess.shape, np.inf)
+        errors[first, second] = errors[second, first] = np.maximum(error, ROUNDING)
+        worst = (excess * (means - np.nanmin(values))).T + excess * (np.nanmax(values) - means)
+        ranks = ranks_of(replace(paired, statistic=paired.statistic - worst / errors), level)
+        lost = (ranks_of(paired, level).p < 1 - level) & (ranks.p >= 1 - level) & ranks.best[:, None]
+        to_blame = (lost & (excess.T > 0)).any(axis=0) | (lost & (excess > 0)).any(axis=1)
+        doubtful = set(np.array(names)[to_blame].tolist())
+        best = [name for name, may in zip(names, ranks.best, strict=True) if may] or best
+        ahead = {name: tuple(np.array(names)[ranks.better[:, k]].tolist()) for k, name in enumerate(names)}
     # by questions that both answered: a model that answered only easy ones, or one question, may have a high mean
     each = np.nan_to_num(mean)
     above = np.round(np.bincount(first, each, len(names)) - np.bincount(second, each, len(names)), 12)
     judged = np.isfinite(values).sum(axis=0)
     order = sorted(
         range(len(names)),
-        key=lambda k: (names[k] not in best, names[k] in unseen, 2 * judged[k] < judged.max(), -above[k]),
+        key=lambda k: (names[k] not in best, names[k] in doubtful, 2 * judged[k] < judged.max(), -above[k]),
     )
     names, values = tuple(names[k] for k in order), values[:, order]
     behind = [
         Estimate.missing(""),
         *(_estimate(gap, level) for gap in (values[:, k] - values[:, 0] for k in range(1, len(names)))),
     ]
+    each_one = merged["judgment"].isna().groupby(merged["system"].astype("str")).agg(["sum", "size"])
+    open_yet = each_one.reindex([*names, *each_one.index.difference(list(names))]).query("sum > 0")
     return AnswerComparison(
         names,
         tuple(_estimate(column, level, paired=False) for column in values.T),
@@ -166,8 +180,8 @@ def compare_answers(
         tuple(int(each) for each in np.isfinite(values).sum(axis=0)),
         tuple(name for name in names if name in best),
         ahead,
-        unjudged,
-        unseen,
+        {name: (count, given) for name, count, given in open_yet.itertuples()},
+        tuple(name for name in names if name in doubtful),
     )
 
 
@@ -175,6 +189,23 @@ def answers_of_study(answers: Path, judgments: str | Path) -> AnswerComparison:
     """`compare_answers` of a study's tables: answers.csv, and judgments as `relstudy calibrate` wrote them."""
     table = read_table(answers, "system", "query_id", "result_id").frame
     return compare_answers(read_judgments(judgments).frame, table)
+
+
+def _excess(answered: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Share of the row's answers that are unjudged in excess of the column's, 0 if by chance: float [models, models].
+
+    Questions on which neither was judged have no part: often nobody was asked about them.
+
+    Parameters
+    ----------
+    answered : bool [questions, models]
+    values : float [questions, models], judgments, NaN if unjudged
+    """
+    judged = np.isfinite(values).astype(int)
+    open_yet = (answered & (judged == 0)).T @ judged
+    chance = special.bdtr(np.minimum(open_yet, open_yet.T), open_yet + open_yet.T, 0.5)
+    more = np.where(chance <= BY_CHANCE, np.maximum(open_yet - open_yet.T, 0), 0)
+    return more / np.maximum(judged.T @ judged + open_yet, 1)
 
 
 def _mean(values: np.ndarray, paired: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -214,7 +245,7 @@ def sentences(found: AnswerComparison) -> list[str]:
         "like these and these raters.",
     ]
     if found.unjudged:
-        said.append(f"{count_of(found.unjudged, 'answer')} not judged, and left out.")
+        said.append(f"Not judged, and left out: {found.gaps(found.unjudged)}.")
     return said
 
 
