@@ -46,6 +46,7 @@ class AnswerComparison:
     questions : judged answers of each model
     best : models that may be the best
     ahead : models that each is ahead of, by the paired interval of the two alone
+    common : questions judged for both the first and each other model
     unjudged : answers that nobody judged, and all answers, of each model with unjudged ones
     doubtful : models whose unjudged answers keep a model from being ruled out
     """
@@ -56,6 +57,7 @@ class AnswerComparison:
     questions: tuple[int, ...]
     best: tuple[str, ...]
     ahead: dict[str, tuple[str, ...]]
+    common: tuple[int, ...]
     unjudged: dict[str, tuple[int, int]]
     doubtful: tuple[str, ...]
 
@@ -180,6 +182,7 @@ def compare_answers(
         tuple(int(each) for each in np.isfinite(values).sum(axis=0)),
         tuple(name for name in names if name in best),
         ahead,
+        tuple(int((np.isfinite(values[:, k]) & np.isfinite(values[:, 0])).sum()) for k in range(1, len(names))),
         {name: (count, given) for name, count, given in open_yet.itertuples()},
         tuple(name for name in names if name in doubtful),
     )
@@ -238,11 +241,20 @@ def _estimate(values: np.ndarray, level: float, paired: bool = True) -> Estimate
 
 def sentences(found: AnswerComparison) -> list[str]:
     """The answer and what it rests on."""
-    of = max(found.questions)
+    of = count_of(max(found.questions), "question")
+    if set(found.common) - {max(found.questions)}:
+        fewest, most = min(found.common), max(found.common)
+        between = "" if fewest == most else f"{fewest:,} to "
+        other = found.names[1] if len(found.names) == 2 else "each other model"
+        of = f"the {between}{count_of(most, 'question')} judged for both {found.names[0]} and {other}"
+    first, *others = (mean.value or 0.0 for mean in found.means)
+    gaps = zip(others, (gap.value for gap in found.behind[1:]), strict=True)
+    if any(gap is not None and abs(mean - first - gap) >= 0.01 for mean, gap in gaps):
+        of += ", so differences are not those of the means"
     said = [
         found.headline,
-        f"Decided by people's mean judgment per question over {count_of(of, 'question')}; 95 % intervals for questions "
-        "like these and these raters.",
+        f"Decided by people's mean judgment per question over {of}; 95 % intervals for questions like these and these "
+        "raters.",
     ]
     if found.unjudged:
         said.append(f"Not judged, and left out: {found.gaps(found.unjudged)}.")

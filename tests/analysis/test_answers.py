@@ -123,10 +123,13 @@ def test_nobody_leads_over_questions_that_only_one_was_judged_on(few):
     """4 of 20 answers of one were judged: it was named, or beaten, "over 20 questions"."""
     other = "b" if few == "a" else "a"
     found = with_gaps(np.random.default_rng(3).normal([4, 2], 0.3, (20, 2)), **{few: np.arange(4, 20)})
-    headline, _, gaps = sentences(found)
+    headline, basis, gaps = sentences(found)
     assert headline == (
         f"These answers do not show which model is better: {other} and {few}. "
         f"Nobody judged 16 of {few}'s 20 answers, which leaves it open."
+    )
+    assert basis.startswith(
+        f"Decided by people's mean judgment per question over the 4 questions judged for both {other} and {few}"
     )
     assert gaps == f"Not judged, and left out: 16 of {few}'s 20 answers." and found.ahead == {"a": (), "b": ()}
     assert found.as_json()["unjudged_by_system"] == {few: 16} and found.as_json()["unjudged"] == 16
@@ -135,8 +138,9 @@ def test_nobody_leads_over_questions_that_only_one_was_judged_on(few):
 def test_few_gaps_do_not_forbid_a_decision_and_are_counted():
     judged = np.random.default_rng(4).normal([4, 3], 0.5, (20, 2))
     found = with_gaps(judged, a=np.array([3, 9]), b=np.array([5]))
-    headline, _, gaps = sentences(found)
+    headline, basis, gaps = sentences(found)
     assert headline == "Use a: its answers are better than those of b."
+    assert "over the 17 questions judged for both a and b" in basis
     assert gaps == "Not judged, and left out: 2 of a's 20 answers and 1 of b's 20 answers."
 
 
@@ -145,6 +149,16 @@ def test_a_model_without_a_judged_answer_is_named():
     third = answers.query("system == 'a'").assign(system="c", result_id=lambda f: "c" + f["query_id"])
     found = compare_answers(judgments, pd.concat([answers, third]))
     assert found.names == ("a", "b") and sentences(found)[-1] == "Not judged, and left out: 8 of c's 8 answers."
+
+
+@pytest.mark.parametrize("answered", [20, 8])
+def test_it_is_said_where_differences_are_not_those_of_the_means(answered):
+    """A model that answered easy questions alone has the higher mean, and is behind."""
+    easy = [4.6] * 8 + [2.0] * 12
+    rows = [("a", f"q{q}", value + 0.1 * (q % 2)) for q, value in enumerate(easy)]
+    found = compare_answers(*rated(*rows, *[("b", f"q{q}", easy[q] - 0.5) for q in range(answered)]))
+    assert ("so differences are not those of the means" in sentences(found)[1]) == (answered == 8)
+    assert f"over {'20' if answered == 20 else 'the 8'} questions" in sentences(found)[1]
 
 
 @pytest.mark.slow
