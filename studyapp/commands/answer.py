@@ -16,7 +16,7 @@ from typing import Any
 
 import pandas as pd
 
-from relstudy.analysis.answers import answers_of_study
+from relstudy.analysis.answers import answers_of_study, sentences
 from relstudy.analysis.pipeline import ScoringRun
 from relstudy.analysis.report.answers import answers_page, side_by_side_page
 from relstudy.analysis.report.layout import Page
@@ -164,9 +164,9 @@ def _answer(
     result.write(work)
     answers = answers_file(folder)
     if answers is not None:
-        models = answers_of_study(answers, work / "judgments.csv")
+        headline, *rest = sentences(answers_of_study(answers, work / "judgments.csv"))
         page = answers_page(answers, work / "judgments.csv")
-        return replace(found, headline=models.headline), page, None, lambda: page
+        return replace(found, headline=headline, sentences=tuple(rest)), page, None, lambda: page
     run, plan = answer_of_study(folder, work / "judgments.csv")
     said = _of_run(run, found)
     if not said.hidden:

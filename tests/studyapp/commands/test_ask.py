@@ -454,6 +454,8 @@ def test_the_whole_way_of_the_page_on_answers(tmp_path, monkeypatch):
         done = succeeds(*shlex.split(line)[1:])
         if line == "relstudy score answers":
             assert "alpha" in done.output and "beta" in done.output
+            basis = done.output.splitlines()[-1]
+    assert basis.startswith("Decided by") and basis in succeeds("admin", "status", "answers", "--answer").output
     assert "mean judgment" in Path("answers/report/index.html").read_text()
     assert len(page.split()) < 400
 
