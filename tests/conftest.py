@@ -11,6 +11,7 @@ import pytest
 from hypothesis import settings
 from werkzeug.security import generate_password_hash
 
+from relstudy.common.charts.figures import RC
 from tests.chromium import chromium as chromium
 from tests.chromium import playwright as playwright
 from tests.places import ROOT, Write
@@ -63,6 +64,13 @@ def write(tmp_path: Path) -> Write:
         return path
 
     return written
+
+
+@pytest.fixture(autouse=True)
+def pictures_as_they_come(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only tests of what a picture looks like have it laid out, which takes twice as long as drawing it."""
+    if request.node.get_closest_marker("laid_out") is None:
+        monkeypatch.setitem(RC, "figure.constrained_layout.use", False)
 
 
 class OnlyModulesWithExamples:

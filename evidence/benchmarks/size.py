@@ -50,7 +50,7 @@ BASE, RATINGS_A_PAIR, PAIRS_A_RATER, PAIRS_A_QUERY = 30, 3, 1500, 20
 RATINGS_A_RATER = ON_PAGE * PAGES_A_RATER
 QUERIES, DEPTH, RUNS = 1000, 1000, 3
 COMMANDS = {
-    "inspect": ["inspect", "."],
+    "inspect": ["inspect", "ratings.csv"],
     "calibrate": ["calibrate", "."],
     "fit": ["fit", ".", "--method", "isotonic"],
     "score": ["score", "."],

@@ -26,6 +26,7 @@ def test_coverage_is_read_from_the_table_that_the_command_printed() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.laid_out
 @pytest.mark.parametrize("name", draw_figures.FIGURES)
 def test_a_figure_is_what_the_script_draws_from_the_pages_of_today(name: str, tmp_path: Path) -> None:
     draw_figures.main([name, "--out", str(tmp_path)])

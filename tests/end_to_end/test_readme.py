@@ -14,7 +14,7 @@ from relstudy.studyapp.cli import main
 from tests.end_to_end.conftest import BLOCKS, README, Demo, command_lines
 from tests.places import ROOT
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.laid_out]
 
 
 def test_the_first_two_blocks_are_the_demo_and_the_tests_and_ci_runs_the_second() -> None:

@@ -83,9 +83,9 @@ def mean_by_pair(values: Iterable[tuple[Pair, float]]) -> dict[Pair, float]:
 def judgments_of(content: bytes) -> dict[Pair, float]:
     """One judgment per pair: of a table of judgments, of ratings (means), or of TREC qrels."""
     lines = [line.split() for line in text_of(content).split("\n") if line.strip()]
-    if "," not in text_of(content).split("\n", 1)[0] and len(lines[0]) == 4 and _is_number(lines[0][3]):
-        qrels = lines
-        return {(query, result): float(grade) for query, _, result, grade in qrels}
+    if "," not in text_of(content).split("\n", 1)[0] and len(lines[0]) in (4, 5) and _is_number(lines[0][3]):
+        # of five columns, the one before the grade names a stratum
+        return {(query, result): float(grade) for query, _, result, *_, grade in lines}
     rows = rows_of(content)
     name = "judgment" if "judgment" in rows[0] else "rating"
     once = [dict(row) for row in dict.fromkeys(tuple(row.items()) for row in rows)]  # a row repeated exactly is one

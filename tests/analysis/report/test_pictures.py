@@ -11,7 +11,7 @@ from relstudy.analysis.report import pictures
 from relstudy.analysis.report.curve_picture import precision_recall
 from relstudy.common.results.estimates import Estimate
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.laid_out]
 
 
 def test_two_curves_stand_out_the_rest_are_grey_and_each_is_named_at_a_place_of_its_own() -> None:

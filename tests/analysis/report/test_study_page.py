@@ -267,6 +267,7 @@ def test_the_command_writes_the_page_and_every_table_as_csv_and_latex(study: Pat
     assert "relstudy report DIR --folds 10 --replicates 100 --seed 0" in html
 
 
+@pytest.mark.laid_out
 def test_the_same_study_gives_the_same_page_byte_for_byte(study: Path) -> None:
     arguments = [str(study), "--replicates", "100", "--out"]
     for name in ("one", "two"):
@@ -425,6 +426,7 @@ def test_a_picture_escapes_names() -> None:
 
 
 @pytest.mark.real_data
+@pytest.mark.laid_out
 def test_nineteen_real_systems_fit_on_one_page_and_keep_their_names_apart(shared_data: Path, tmp_path: Path) -> None:
     data = shared_data / "tifa160_likert"
     run = CliRunner()
