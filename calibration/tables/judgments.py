@@ -302,7 +302,7 @@ def check_judgments(table: Checked, scale: Scale | None = None, *, odd: bool = T
     """
     table = under_own_names(table, NAMES)
     table.require(*PAIR)
-    frame = table.frame.copy()
+    frame = table.frame.copy(deep=False)
     if "judgment" not in frame:
         if "rating" not in frame:
             table.require("judgment")

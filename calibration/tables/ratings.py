@@ -237,7 +237,7 @@ def check_ratings(
     """
     if table.frame.empty:
         raise RelstudyError(f"{table.file}: there are no ratings below the header")
-    frame = table.frame.copy()
+    frame = table.frame.copy(deep=False)
     for name in (*KEY, *(["pair_id"] if "pair_id" in frame else [])):
         frame[name] = table.texts(name)
     refuse_controls(frame["rater_id"].unique(), table.file, "a rater")

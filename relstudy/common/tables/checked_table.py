@@ -155,11 +155,13 @@ class Checked:
 
     def texts(self, column: str) -> pd.Series:
         """The column as text, none of it empty."""
-        code, values = _distinct(self.frame[column])
+        raw = self.frame[column]
+        code, values = _distinct(raw)
         self.add((values == "").to_numpy(dtype=bool)[code], column, "a value is required")
         rounded = values.str.fullmatch(ROUNDED).to_numpy(dtype=bool)[code]
         self.add(rounded, column, "this number was rounded, as by a spreadsheet, and several ids may have become one")
-        return values.take(code).set_axis(self.frame.index).rename(column)
+        texts = values.take(code).set_axis(raw.index).rename(column)
+        return raw if texts.equals(raw) else texts  # a column of millions need not be held twice
 
     def numbers(
         self,
