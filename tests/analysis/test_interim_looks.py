@@ -27,6 +27,7 @@ from tests.commands import relstudy, succeeds
 from tests.places import ROOT
 from tests.simulations import simulation
 
+FEW = ("--replicates", 50, "--method", "none")
 GOLDEN = {
     "obrien-fleming": [4.877, 3.357, 2.680, 2.290, 2.031],
     "pocock": [2.438, 2.427, 2.410, 2.397, 2.386],
@@ -124,6 +125,11 @@ def test_the_chance_to_decide_is_that_of_simulated_walks():
     assert chance_to_decide(0.5, at_half, 1.97) == pytest.approx(crossed, abs=4 * 0.0025)
 
 
+def copied(folder: Path) -> Path:
+    """The example without its mappings, which looks do not depend on."""
+    return Path(shutil.copytree(ROOT / "data" / "example", folder, ignore=shutil.ignore_patterns("mappings")))
+
+
 def rated(folder: Path, ratings: int) -> None:
     """The study's judgments as they were after so many ratings."""
     part = folder / "part.csv"
@@ -133,40 +139,40 @@ def rated(folder: Path, ratings: int) -> None:
 
 @pytest.mark.slow
 def test_a_running_study_says_so_far_and_counts_the_looks_at_new_ratings(tmp_path):
-    folder = Path(shutil.copytree(ROOT / "data" / "example", tmp_path / "ex"))
-    assert "So far" not in succeeds("score", folder).output, "one pair is undecided, and none is left to rate"
+    folder = copied(tmp_path / "ex")
+    assert "So far" not in succeeds("score", folder, *FEW).output, "one pair is undecided, and none is left to rate"
 
     rated(folder, 700)
-    first = succeeds("score", folder, "--replicates", 50).output.splitlines()
+    first = succeeds("score", folder, *FEW).output.splitlines()
     assert any(line.startswith("So far, with 414 of 560 pairs judged: use keywords. ") for line in first[:6])
-    assert "Looked at" not in " ".join(succeeds("score", folder, "--replicates", 50).output.split()), "the same ratings"
+    assert "Looked at" not in " ".join(succeeds("score", folder, *FEW).output.split()), "the same ratings"
     succeeds("calibrate", folder / "part.csv", "-o", folder, "--pairs", folder / "pairs.csv", "--method", "mean")
-    assert "Looked at" not in succeeds("score", folder, "--replicates", 50).output, "calibrated in another way"
+    assert "Looked at" not in succeeds("score", folder, *FEW).output, "calibrated in another way"
 
     rated(folder, 900)
-    said = json.loads(succeeds("score", folder, "--replicates", 50, "--json").stdout)["verdict"]
+    said = json.loads(succeeds("score", folder, *FEW, "--json").stdout)["verdict"]
     assert said["headline"].startswith("So far, with 502 of 560 pairs judged: ")
     assert said["looks"] == (
         "Looked at 2 times while ratings came in: the error of this statement is about 7 %, not 5 %."
     ), "at 700 and at 900 ratings"
-    succeeds("report", folder, "--replicates", 50)
+    succeeds("report", folder, *FEW)
     page = (folder / "report" / "index.html").read_text()
     assert said["headline"][:40] in page and said["looks"] in page
     assert len(pd.read_csv(folder / "looks.csv")) == 2
     (folder / "ratings.json").write_text('{"state": "closed"}')
-    said = json.loads(succeeds("score", folder, "--replicates", 50, "--json").stdout)["verdict"]
+    said = json.loads(succeeds("score", folder, *FEW, "--json").stdout)["verdict"]
     assert said["headline"].startswith("Closed with 502 of 560 pairs judged: ")
 
 
 @pytest.mark.slow
 def test_planned_looks_are_held_to_bounds(tmp_path):
     """The bounds are those of the literature for the answers at each look, and every interval is as wide."""
-    folder = Path(shutil.copytree(ROOT / "data" / "example", tmp_path / "ex"))
+    folder = copied(tmp_path / "ex")
     (folder / "study.toml").write_text((folder / "study.toml").read_text() + "[looks]\nplanned = 3\n")
     said = []
     for ratings in (700, 1000, 1264):
         rated(folder, ratings)
-        said.append(json.loads(succeeds("score", folder, "--replicates", 50, "--json").stdout))
+        said.append(json.loads(succeeds("score", folder, *FEW, "--json").stdout))
     looks = [each["verdict"]["look"] for each in said]
     assert [each["number"] for each in looks] == [1, 2, 3]
     assert looks[-1]["answers"] == looks[-1]["wanted"] == 1072, "536 pairs outside the base block, two answers each"
@@ -179,10 +185,10 @@ def test_planned_looks_are_held_to_bounds(tmp_path):
     assert "All answers are in: over all looks a claim is wrong in at most 5 %" in said[-1]["verdict"]["looks"]
     assert len(pd.read_csv(folder / "looks.csv")) == 3
 
-    succeeds("report", folder, "--replicates", 50)
+    succeeds("report", folder, *FEW)
     files = {file.stem: file for file in sorted((folder / "scores").glob("*.csv"))}
-    named = succeeds("score", *files.values(), "-j", folder / "judgments.csv", "--replicates", 50, "--json").stdout
-    found = rs.score(files, folder / "judgments.csv", replicates=50)
+    named = succeeds("score", *files.values(), "-j", folder / "judgments.csv", *FEW, "--json").stdout
+    found = rs.score(files, folder / "judgments.csv", replicates=50, method="none")
     assert json.loads(named)["verdict"]["look"] == found.verdict.as_json()["look"] == looks[-1]
     assert len(pd.read_csv(folder / "looks.csv")) == 3, "the same ratings are one look, whoever reads them"
     refused = relstudy("score", folder, "--level", 0.9)
@@ -192,35 +198,35 @@ def test_planned_looks_are_held_to_bounds(tmp_path):
 @pytest.mark.slow
 def test_pairs_of_a_further_round_leave_the_bounds_of_new_ratings_open(tmp_path):
     """As many pairs again: half of the answers wanted are in, where an earlier look had two thirds of fewer."""
-    folder = Path(shutil.copytree(ROOT / "data" / "example", tmp_path / "ex"))
+    folder = copied(tmp_path / "ex")
     (folder / "study.toml").write_text((folder / "study.toml").read_text() + "[looks]\nplanned = 3\n")
     rated(folder, 1000)
-    first = json.loads(succeeds("score", folder, "--replicates", 50, "--json").stdout)["verdict"]["look"]
+    first = json.loads(succeeds("score", folder, *FEW, "--json").stdout)["verdict"]["look"]
     pairs = pd.read_csv(folder / "pairs.csv")
     more = pairs[pairs["block"] != "base"].copy()
     more["pair_id"], more["query_id"] = "more" + more["pair_id"], "more" + more["query_id"]
     pd.concat([pairs, more]).to_csv(folder / "pairs.csv", index=False)
     rated(folder, 1264)
-    second = json.loads(succeeds("score", folder, "--replicates", 50, "--json").stdout)["verdict"]["look"]
+    second = json.loads(succeeds("score", folder, *FEW, "--json").stdout)["verdict"]["look"]
     assert second["fraction"] == 0.5 < first["fraction"] and second["wanted"] == 2 * first["wanted"]
     assert second["bound"] == pytest.approx(next_bound([first["answers"] / 2144, 0.5], [first["bound"]]), abs=0.1)
 
 
 @pytest.mark.slow
 def test_a_look_at_the_base_block_alone_says_nothing_of_chances(tmp_path):
-    folder = Path(shutil.copytree(ROOT / "data" / "example", tmp_path / "ex"))
+    folder = copied(tmp_path / "ex")
     (folder / "study.toml").write_text((folder / "study.toml").read_text() + "[looks]\nplanned = 3\n")
     given = pd.read_csv(folder / "ratings.csv")
     given[given["block"] == "base"].to_csv(folder / "base.csv", index=False)
     succeeds("calibrate", folder / "base.csv", "-o", folder, "--pairs", folder / "pairs.csv")
-    said = succeeds("score", folder, "--replicates", 50).output
+    said = succeeds("score", folder, *FEW).output
     assert "0 of the 1,072 answers wanted are in (0 %). Go on. Intervals" in " ".join(said.split())
     assert "Warning" not in said and "chance that" not in said
 
 
 @pytest.mark.slow
 def test_a_study_that_may_stop_says_so_and_what_the_lead_is_without_the_luck(tmp_path):
-    folder = Path(shutil.copytree(ROOT / "data" / "example", tmp_path / "ex"))
+    folder = copied(tmp_path / "ex")
     (folder / "study.toml").write_text((folder / "study.toml").read_text() + "[looks]\nplanned = 2\n")
     rated(folder, 1000)
     for name in ("gift", "gift-texture", "simplicity"):
@@ -239,23 +245,23 @@ def test_the_price_of_looks_follows_the_ratings_at_each(looks, said):
 
 @pytest.mark.slow
 def test_a_log_of_looks_that_a_kill_left_empty_or_doubled_is_read(tmp_path):
-    folder = Path(shutil.copytree(ROOT / "data" / "example", tmp_path / "ex"))
+    folder = copied(tmp_path / "ex")
     rated(folder, 700)
     (folder / "looks.csv").touch()
-    succeeds("score", folder, "--replicates", 50)
+    succeeds("score", folder, *FEW)
     log = (folder / "looks.csv").read_text()
     assert log.startswith("at,state,ratings,fraction,bound\n") and len(log.splitlines()) == 2
     (folder / "looks.csv").write_text(log + log)  # two commands at once, both of which wrote the first look
-    assert "Looked at" not in succeeds("score", folder, "--replicates", 50).output
+    assert "Looked at" not in succeeds("score", folder, *FEW).output
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("edited", ["0.4,-1", "inf,inf", "2,0", "-1,3", ","])
 def test_a_bound_that_is_none_counts_as_a_look_of_before_the_plan(tmp_path, edited):
-    folder = Path(shutil.copytree(ROOT / "data" / "example", tmp_path / "ex"))
+    folder = copied(tmp_path / "ex")
     (folder / "study.toml").write_text((folder / "study.toml").read_text() + "[looks]\nplanned = 3\n")
     (folder / "looks.csv").write_text(f"at,state,ratings,fraction,bound\n2026-01-01,abc,500,{edited}\n")
-    look = json.loads(succeeds("score", folder, "--replicates", 50, "--json").stdout)["verdict"]["look"]
+    look = json.loads(succeeds("score", folder, *FEW, "--json").stdout)["verdict"]["look"]
     assert look["number"] == 2 and 1.9 < look["bound"] < 12
 
 
@@ -267,7 +273,7 @@ def test_judgments_alone_tell_that_a_study_is_not_over(tmp_path, left, so_far):
         source = ROOT / "data" / "example" / name
         (shutil.copytree if source.is_dir() else shutil.copy)(source, tmp_path / name)
     pd.read_csv(ROOT / "data" / "example" / "judgments.csv").head(left).to_csv(tmp_path / "judgments.csv", index=False)
-    lines = succeeds("score", tmp_path, "--replicates", 50).output.splitlines()
+    lines = succeeds("score", tmp_path, *FEW).output.splitlines()
     assert any(line.startswith("So far, with 406 of 560 pairs judged: ") for line in lines[:6]) == so_far
 
 

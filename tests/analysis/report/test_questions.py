@@ -54,7 +54,7 @@ def test_few_queries_give_no_interval_and_alike_judgments_no_number() -> None:
 @pytest.mark.slow
 def test_the_report_has_a_page_a_question_and_says_how_they_go_together(tmp_path: Path) -> None:
     folder = tmp_path / "study"
-    shutil.copytree(EXAMPLE, folder)
+    shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("mappings", "gift-*"))
     own = folder / "questions" / "trust"
     own.mkdir(parents=True)
     ratings = pd.read_csv(folder / "ratings.csv")

@@ -23,7 +23,7 @@ FEW = ("--replicates", "40", "--method", "none")
 def study(tmp_path: Path) -> Path:
     """The example with a study.toml that lets pooled average precision decide."""
     folder = tmp_path / "study"
-    shutil.copytree(EXAMPLE, folder)
+    shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("mappings"))
     settings = folder / "study.toml"
     stated = '\n[analysis]\nprimary = "average_precision"\nmatters = 0.1\n'
     settings.write_text(settings.read_text(encoding="utf-8") + stated, encoding="utf-8")
