@@ -166,7 +166,7 @@ def compare_answers(
     judged = np.isfinite(values).sum(axis=0)
     order = sorted(
         range(len(names)),
-        key=lambda k: (names[k] not in best, names[k] in doubtful, 2 * judged[k] < judged.max(), -above[k]),
+        key=lambda k: (names[k] not in best, 2 * judged[k] < judged.max(), -above[k]),
     )
     names, values = tuple(names[k] for k in order), values[:, order]
     behind = [
