@@ -126,17 +126,17 @@ class ReweightedPairs:
     ----------
     mass : how much each pair counts, float [pairs, replicates], not negative
     hits : how much of that is relevant, float [pairs, replicates], at most `mass`
+    counted : how much each pair's ratings count in its judgment, float [pairs, replicates]; often `mass` itself
     judgment : each pair's judgment less `middle`, float [pairs, replicates]; any value where it does not count
     middle : near which judgments lie, so that they keep their digits in single precision
-    drawn : how much each pair's ratings count in its judgment, float [pairs, replicates]; None: its `mass`
-    step : the share of the way from 1 to that which a pair counts in figures of judgments
+    step : the share of the way from 1 to `counted` that a pair counts in figures of judgments
     """
 
     mass: np.ndarray
     hits: np.ndarray
+    counted: np.ndarray
     judgment: np.ndarray
     middle: float = 0.0
-    drawn: np.ndarray | None = None
     step: float = 1.0
 
     def part(self, used: np.ndarray) -> ReweightedPairs:
@@ -144,13 +144,8 @@ class ReweightedPairs:
         if used.all():
             return self
         mass, hits, judgment = (each[used] for each in (self.mass, self.hits, self.judgment))
-        drawn = None if self.drawn is None else self.drawn[used]
-        return replace(self, mass=mass, hits=hits, judgment=judgment, drawn=drawn)
-
-    @property
-    def counted(self) -> np.ndarray:
-        """How much each pair's ratings count in its judgment, float [pairs, replicates]."""
-        return self.mass if self.drawn is None else self.drawn
+        counted = mass if self.counted is self.mass else self.counted[used]
+        return replace(self, mass=mass, hits=hits, counted=counted, judgment=judgment)
 
     def judgments(self, weight: np.ndarray) -> ReweightedJudgments:
         """For correlations; `weight`: how many times more each pair counts, float [pairs]."""

@@ -282,7 +282,7 @@ def _reweighted(
                 mean = np.nan_to_num(product / drawn, posinf=0.0, neginf=0.0)
             hits[these] = drawn * (mean + middle > cuts)
     np.minimum(hits, mass, out=hits)
-    return ReweightedPairs(mass, hits, judgment, middle, None if counted is mass else counted, STEP)
+    return ReweightedPairs(mass, hits, counted, judgment, middle, STEP)
 
 
 def _sums(weight: np.ndarray, starts: np.ndarray, each: np.ndarray) -> np.ndarray:

@@ -309,7 +309,7 @@ def test_sampled_pairs_that_part_of_the_raters_call_relevant_are_those_of_every_
         assert [found[name].replicates[b] for name in pr.RETRIEVAL] == pytest.approx(expected, rel=1e-9)
     mass = random.uniform(0.2, 2.0, (60, 5))
     hits = mass * random.choice([0.0, 0.3, 0.6, 1.0], (60, 5))
-    again = ReweightedPairs(mass, hits, mass).retrieval(score, weight, own)
+    again = ReweightedPairs(mass, hits, mass, mass).retrieval(score, weight, own)
     for b in range(5):
         expected = of_every_couple(score, weight * mass[:, b], own * mass[:, b], hits[:, b] / mass[:, b])
         assert again[:, b] == pytest.approx(expected, rel=1e-9)

@@ -95,7 +95,7 @@ def test_under_raters_each_replicate_has_its_own_shares() -> None:
     mass = random.uniform(0.2, 2.0, (3, 80))
     hits = mass * random.choice([0.0, 0.3, 1.0], (3, 80))
     pairs = SameQuery(data["query"], QUERIES, data["score"], data["relevant"], data["weight"])
-    given = pairs.under_raters(ReweightedPairs(*(np.ascontiguousarray(each.T) for each in (mass, hits, mass))))
+    given = pairs.under_raters(ReweightedPairs(*(np.ascontiguousarray(each.T) for each in (mass, hits, mass, mass))))
     for b in range(3):
         gain, miss = data["weight"] * hits[b], data["weight"] * (mass[b] - hits[b])
         assert given[b] == pytest.approx(brute_index(data["query"], data["score"], gain, miss), rel=1e-9)

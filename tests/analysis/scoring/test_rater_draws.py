@@ -93,7 +93,7 @@ def test_indices_of_reweighted_pairs_are_those_of_the_libraries() -> None:
     relevant = random.random((7, 50)) < 0.4
     judgment = random.normal(size=(7, 50)).astype(np.float32)
     score, weight = np.round(random.normal(size=50), 1), random.exponential(size=50)
-    pairs = ReweightedPairs(*(np.ascontiguousarray(each.T) for each in (mass, mass * relevant, judgment)))
+    pairs = ReweightedPairs(*(np.ascontiguousarray(each.T) for each in (mass, mass * relevant, mass, judgment)))
     precision, rank = pairs.retrieval(score, weight)
     thresholds = np.quantile(score, [0.9, 0.5, 0.1])
     at, recall = pairs.points(score, weight, thresholds)
