@@ -249,12 +249,11 @@ def sentences(found: AnswerComparison) -> list[str]:
         of = f"the {between}{count_of(most, 'question')} judged for both {found.names[0]} and {other}"
     first, *others = (mean.value or 0.0 for mean in found.means)
     gaps = zip(others, (gap.value for gap in found.behind[1:]), strict=True)
-    if any(gap is not None and abs(mean - first - gap) >= 0.01 for mean, gap in gaps):
-        of += ", so differences are not those of the means"
+    differ = any(gap is not None and abs(mean - first - gap) >= 0.01 for mean, gap in gaps)
     said = [
         found.headline,
         f"Decided by people's mean judgment per question over {of}; 95 % intervals for questions like these and these "
-        "raters.",
+        f"raters.{' Differences are over these questions alone, so they are not those of the means.' * differ}",
     ]
     if found.unjudged:
         said.append(f"Not judged, and left out: {found.gaps(found.unjudged)}.")

@@ -157,7 +157,7 @@ def test_it_is_said_where_differences_are_not_those_of_the_means(answered):
     easy = [4.6] * 8 + [2.0] * 12
     rows = [("a", f"q{q}", value + 0.1 * (q % 2)) for q, value in enumerate(easy)]
     found = compare_answers(*rated(*rows, *[("b", f"q{q}", easy[q] - 0.5) for q in range(answered)]))
-    assert ("so differences are not those of the means" in sentences(found)[1]) == (answered == 8)
+    assert ("so they are not those of the means" in sentences(found)[1]) == (answered == 8)
     assert f"over {'20' if answered == 20 else 'the 8'} questions" in sentences(found)[1]
 
 
