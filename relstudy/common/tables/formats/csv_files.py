@@ -431,8 +431,10 @@ def _read_decimal_commas(table: Checked, semicolons: bool) -> None:
         semicolons &= not (filled.str.fullmatch(DECIMAL_POINT) & ~thousands).any()
         if thousands.any() and (thousands | filled.str.fullmatch(UNGROUPED)).all():
             grouped.append((str(name), filled[thousands].iloc[0]))
-        if filled.str.contains(",").any() and filled.str.fullmatch(DECIMAL_COMMA).all():
-            table.frame[name] = texts.str.replace(",", ".")
+        numbers = filled.str.fullmatch(DECIMAL_COMMA)
+        missing = ~numbers & ~filled.str.contains(r"\d")  # n/a and the like, which a reader takes or names
+        if filled[numbers].str.contains(",").any() and (numbers | missing).all() and numbers.mean() >= 0.5:
+            table.frame[name] = texts.mask(texts.str.fullmatch(DECIMAL_COMMA), texts.str.replace(",", "."))
             read.append(str(name))
             thousands = filled.str.fullmatch(COMMA_THOUSANDS)
             if (thousands | filled.str.fullmatch(UNGROUPED)).all():

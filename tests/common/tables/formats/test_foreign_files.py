@@ -344,6 +344,17 @@ def test_decimal_commas_are_read_wherever_no_comma_separates_and_with_an_exponen
     assert any("decimal commas are read as points in a" in note for note in read.notes)
 
 
+def test_a_word_among_decimal_commas_is_a_fault_and_not_the_end_of_its_column(tmp_path: Path) -> None:
+    """One n/a made a column of text of a system's scores, and the best system was left out."""
+    path = tmp_path / "s.csv"
+    path.write_text("query_id;result_id;a;b\nq;x;0,5;n/a\nq;y;0,25;0,75\nq;z;1;0,5\n")
+    with pytest.raises(RelstudyError, match=r"row 2, column b: 'n/a' is not allowed"):
+        read_scores(path)
+    path.write_text("query_id;result_id;a;b\nq;x;0,5;one, two\nq;y;0,25;three\nq;z;1;4,5\n")
+    read = read_scores(path)
+    assert read.systems == ["a"] and any("do not hold numbers: b" in note for note in read.notes)
+
+
 def test_commas_in_ids_are_no_decimal_commas_whatever_case_their_header_has(tmp_path: Path) -> None:
     path = tmp_path / "s.csv"
     path.write_text("Query ID;result_id;hybrid\n1,5;x;0,5\n2;y;0,7\n")
