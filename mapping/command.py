@@ -97,6 +97,7 @@ def fit(
     from relstudy.mapping.systems import by_group, fit_systems, fits_as_json
 
     folder, by = only_folder(scores), further.by
+    stated = {"-j": judgments, "--mappings": output}
     if folder is not None:
         scores = tuple(scores_in(folder))
         judgments = judgments or str(judgments_in(folder))
@@ -169,7 +170,8 @@ def fit(
             click.echo(note)
         click.echo(f"{count_of(len(fits), 'mapping')} written to {folders[name]}.")
     if folder is not None and by is None:
-        click.echo(f"Next: relstudy score {quoted(folder)}")
+        further_words = [f" {option} {quoted(path)}" for option, path in stated.items() if path is not None]
+        click.echo(f"Next: relstudy score {quoted(folder)}{''.join(further_words)}")
 
 
 def _write(fits: list[SystemFit], output: Path, figures: bool) -> None:
