@@ -140,8 +140,10 @@ def report(
             page = answers_page(answers, judgments or judgments_in(folder))
         files = _write_page(page, target, target.parent / "tables")
         if as_json:
-            print_json({"page": target.as_posix(), "tables": (target.parent / "tables").as_posix(), "files": files})
+            written = {"page": target.as_posix(), "tables": (target.parent / "tables").as_posix(), "files": files}
+            print_json({"headline": page.lead[0], **written})
         else:
+            click.echo(page.lead[0])
             say(f"The report is in {target}; its table is in {target.parent / 'tables'}.")
         return
     requirements = read_required(required)

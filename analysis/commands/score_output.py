@@ -13,6 +13,7 @@ from relstudy.common.results.estimates import Estimate
 from relstudy.common.runtime.console import print_table
 from relstudy.common.runtime.wording import (
     AGAINST,
+    FOUND,
     LEFT_OUT,
     count_of,
     listed,
@@ -141,8 +142,8 @@ class Brief:
     ----------
     said : the verdict
     systems : how many rows the table has; all systems, or one fewer than there is room for
-    notes : those of the run if there is room for all, else those of systems that are left out or run against the
-        judgments, for which the table gives way
+    notes : those of the run if there is room for all, else those of systems that are left out, run against the
+        judgments or were found to be turned round, for which the table gives way
     """
 
     said: tuple[str, ...]
@@ -158,7 +159,8 @@ class Brief:
         )
         notes = tuple(note for note in result.notes if note not in verdict.on_raters)
         free = MOST_LINES - 3  # the table's header, what it rests on, the next command
-        always = tuple(note for note in notes if note.startswith(LEFT_OUT) or AGAINST in note)[: free - 3]
+        needed = (note for note in notes if note.startswith(LEFT_OUT) or AGAINST in note or FOUND in note)
+        always = tuple(needed)[: free - 3]
         free -= len(always)
         said = tuple(text for text in every if text is not None)
         number = len(verdict.standings.names)

@@ -8,7 +8,7 @@ from pathlib import Path
 from relstudy.calibration.tables.judgments import Judgments
 from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.runtime.wording import LEFT_OUT
+from relstudy.common.runtime.wording import LEFT_OUT, listed_some
 from relstudy.common.tables.meaning.study_folder import notes_on_scores
 from relstudy.mapping.scores.score_table import ScoreTable
 
@@ -49,8 +49,8 @@ def covering(
     if not kept:
         most = max(few.values())
         why = (
-            f"every system scores under half of the {len(judgments)} judged pairs (at most {most}); let score take "
-            f"them all the same ({option('allow_low_coverage', True)}), and read the result with care"
+            f"under half of the {len(judgments)} judged pairs are scored by {listed_some(list(few))} (at most {most}); "
+            f"let score take them all the same ({option('allow_low_coverage', True)}), and read the result with care"
             if most
             else f"no system scores any of the {len(judgments)} judged pairs; check that query_id and result_id are "
             "written the same way in the scores and in the judgments"

@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 
 AGAINST = "runs against the judgments"
 """Of a system, in the note that no output leaves out: it is bad, or its direction was stated wrongly."""
+FOUND = "lower is better, found"
+"""Of a system whose direction nobody stated, in a note that no output leaves out either."""
 LEFT_OUT = "Left out"
 """The beginning of the notes, which no output leaves out, on systems and files of a study that are not scored."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import shutil
 from pathlib import Path
 
@@ -123,6 +124,26 @@ def test_fit_score_and_report_leave_out_the_same_systems(grown: Path) -> None:
 
 
 @pytest.mark.slow
+def test_the_command_after_fit_scores_against_what_was_fitted(grown: Path, tmp_path: Path) -> None:
+    """It named the folder alone, whose own judgments and mappings are others, or none."""
+    other = tmp_path / "my other.csv"
+    (grown / "judgments.csv").rename(other)
+    fitted = succeeds("fit", grown, "-j", other, "-o", tmp_path / "m", "--method", "isotonic", "--folds", "3").stdout
+    words = shlex.split(fitted.splitlines()[-1].removeprefix("Next: relstudy "))
+    assert words == ["score", str(grown), "-j", str(other), "--mappings", str(tmp_path / "m")]
+    succeeds(*words, "--replicates", 20)
+
+
+@pytest.mark.slow
+def test_a_direction_that_was_found_is_a_line_however_many_notes_there_are(grown: Path) -> None:
+    rows = pd.read_csv(grown / "scores" / "s1.csv").drop(columns="direction", errors="ignore")
+    rows.assign(system="distance", score=-rows["score"]).to_csv(grown / "scores" / "distance.csv", index=False)
+    lines = succeeds("score", grown, "--replicates", "40", "--method", "none").stdout.splitlines()
+    assert re.search(r"\d+ notes: --verbose", lines[-1])
+    assert any(line.startswith("distance is ranked by ascending score: lower is better, found") for line in lines)
+
+
+@pytest.mark.slow
 def test_a_studys_folder_is_scored_in_python_as_on_the_command_line(grown: Path) -> None:
     """It was refused as no file; its score files, given one by one, as scoring too little."""
     succeeds("fit", grown, "--method", "bagged", "--folds", "3")
@@ -161,7 +182,7 @@ def test_where_every_system_scores_under_half_the_way_out_is_named(grown: Path) 
         (grown / "scores" / f"{name}.csv").unlink()
     for command in ("score", "fit", "report"):
         said = relstudy(command, grown).stderr
-        assert "every system scores under half of the 300 judged pairs (at most 30)" in said
+        assert "under half of the 300 judged pairs are scored by fresh and part (at most 30)" in said
         assert "let score take them all the same (--allow-low-coverage)" in said
     assert " 10.0 %" in succeeds("score", grown, "--allow-low-coverage", "--replicates", "20").output
     (grown / "scores" / "part.csv").unlink()
@@ -196,9 +217,9 @@ def test_fit_of_a_study_of_answers_says_what_compares_them(study: Path, tmp_path
     """It told to draw pairs with `relstudy sample`."""
     shutil.copy(study / "judgments.csv", tmp_path)
     (tmp_path / "answers.csv").write_text("system,query_id,result_id,place\nx,q,a,1\n")
-    said = f"{tmp_path}: models' answers have no scores to fit; `relstudy score {tmp_path}` compares the models"
+    said = f"{tmp_path}: models' answers have no scores; `relstudy score {tmp_path}` compares the models"
     assert said in relstudy("fit", tmp_path).stderr
-    with pytest.raises(rs.RelstudyError, match=r"models' answers have no scores to fit"):
+    with pytest.raises(rs.RelstudyError, match=r"models' answers have no scores"):
         rs.score(tmp_path)
 
 

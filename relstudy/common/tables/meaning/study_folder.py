@@ -110,8 +110,8 @@ def scores_in(folder: Path) -> list[str]:
     files = score_files(folder)
     if answers_file(folder) is not None:
         raise RelstudyError(
-            f"{folder}: models' answers have no scores to fit; `relstudy score {quoted(folder)}` compares the models "
-            "by people's ratings"
+            f"{folder}: models' answers have no scores; `relstudy score {quoted(folder)}` compares the models by "
+            "people's ratings"
         )
     if not files:
         raise RelstudyError(f"{folder}: there is no score table in its scores/; `relstudy sample` keeps them there")
