@@ -6,6 +6,7 @@ corrected comparison with its rivals, as for systems (`relstudy.analysis.resampl
 
 Where chance does not explain that more answers of one model than of another are unjudged, the excess counts against
 what is claimed of the two: as the lowest judgment if the model is to be better, as the highest if it is to be worse.
+As many unjudged answers of both pass for chance, however they were chosen.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from relstudy.common.tables.formats.table_files import read_table
 REPLICATES = 1_000
 BY_CHANCE = 0.125
 """More unjudged answers of one model than of another are put down to chance if it leaves that one so many more in over
-this share of studies: 2 to 0, but not 3 to 0."""
+this share of studies: 2 to 0, but not 3 to 0. Of several models each two have this share over the number of rivals."""
 ALL_THE_SAME, NO_DIFFERENCE = "all judgments are the same", "the two differ in no question"
 
 
@@ -48,7 +49,7 @@ class AnswerComparison:
     ahead : models that each is ahead of, by the paired interval of the two alone
     common : questions judged for both the first and each other model
     unjudged : answers that nobody judged, and all answers, of each model with unjudged ones
-    doubtful : models whose unjudged answers keep a model from being ruled out
+    doubtful : of several models that may be the best, those of which more is unjudged than chance explains
     """
 
     names: tuple[str, ...]
@@ -65,6 +66,11 @@ class AnswerComparison:
     def headline(self) -> str:
         """Which model to use, in a sentence."""
         if len(self.names) == 1:
+            others = set(self.unjudged) - set(self.names)
+            if others:
+                judged = self.questions[0]
+                given = judged + self.unjudged.get(self.names[0], (0, 0))[0]
+                return f"Only {self.names[0]} has judged answers ({judged:,} of {given:,}), so nothing is compared."
             return f"{self.names[0]}: people's mean judgment is {self.means[0].value:.2f}."
         lead, out = self.names[0], [name for name in self.names if name not in self.best]
         open_yet = [name for name in self.best if name != lead]
@@ -74,9 +80,7 @@ class AnswerComparison:
             said = f"These answers do not show which model is better: {listed(self.best)}"
         else:
             said = f"Use {lead}. {listed(open_yet)} cannot quite be ruled out as equally good; {listed(out)} can"
-        return (
-            f"{said}. Nobody judged {self.gaps(self.doubtful)}, which leaves it open." if self.doubtful else f"{said}."
-        )
+        return f"{said}.{f' Nobody judged {self.gaps(self.doubtful)}; they may decide it.' if self.doubtful else ''}"
 
     def gaps(self, names: Iterable[str]) -> str:
         """How many answers of models are unjudged, in words."""
@@ -89,15 +93,22 @@ class AnswerComparison:
 
     def as_json(self) -> dict[str, Any]:
         """Plain JSON."""
+        in_common = (self.questions[0], *self.common)
         return {
             "systems": {
-                name: {"mean_judgment": mean.as_json(), "difference_from_first": gap.as_json(), "questions": number}
-                for name, mean, gap, number in self.rows()
+                name: {
+                    "mean_judgment": mean.as_json(),
+                    "difference_from_first": gap.as_json(),
+                    "questions": number,
+                    "questions_in_common_with_first": common,
+                }
+                for (name, mean, gap, number), common in zip(self.rows(), in_common, strict=True)
             },
             "verdict": {
                 "headline": self.headline,
                 "primary": "mean judgment per question",
                 "best": list(self.best),
+                "doubtful": list(self.doubtful),
                 "ranks": [{"system": name, "ahead_of": list(self.ahead[name])} for name in self.names],
             },
             "unjudged": sum(count for count, _ in self.unjudged.values()),
@@ -151,23 +162,31 @@ def compare_answers(
         freedom = np.maximum(number - 1, 1.0)
         paired = PairedStatistics.of(mean, error, freedom, replicates, len(values))
         excess = _excess(pd.crosstab(merged["query_id"], merged["system"]).reindex_like(table).to_numpy() > 0, values)
-        means, errors = np.nanmean(values, axis=0)[:, None], np.full(excess.shape, np.inf)
-        errors[first, second] = errors[second, first] = np.maximum(error, ROUNDING)
-        worst = (excess * (means - np.nanmin(values))).T + excess * (np.nanmax(values) - means)
-        ranks = ranks_of(replace(paired, statistic=paired.statistic - worst / errors), level)
-        lost = (ranks_of(paired, level).p < 1 - level) & (ranks.p >= 1 - level) & ranks.best[:, None]
-        to_blame = (lost & (excess.T > 0)).any(axis=0) | (lost & (excess > 0)).any(axis=1)
-        doubtful = set(np.array(names)[to_blame].tolist())
-        best = [name for name, may in zip(names, ranks.best, strict=True) if may] or best
-        ahead = {name: tuple(np.array(names)[ranks.better[:, k]].tolist()) for k, name in enumerate(names)}
+        ranks = ranks_of(paired, level)
+        above, better = ranks.p < 1 - level, ranks.better
+        if excess.any():
+            # The more cautious of the two for each couple, so that a model's gaps never rule out another model.
+            means, errors = np.nanmean(values, axis=0)[:, None], np.full(excess.shape, np.inf)
+            errors[first, second] = errors[second, first] = np.maximum(error, ROUNDING)
+            worst = (excess * (means - np.nanmin(values))).T + excess * (np.nanmax(values) - means)
+            at_worst = ranks_of(replace(paired, statistic=paired.statistic - worst / errors), level)
+            above, better = above & (at_worst.p < 1 - level), better & at_worst.better
+        may = ~above.any(axis=1)
+        if may.sum() > 1:
+            doubtful = set(np.array(names)[may & (excess[:, may] > 0).any(axis=1)].tolist())
+        best = np.array(names)[may].tolist() or best
+        ahead = {name: tuple(np.array(names)[better[:, k]].tolist()) for k, name in enumerate(names)}
     # by questions that both answered: a model that answered only easy ones, or one question, may have a high mean
     each = np.nan_to_num(mean)
-    above = np.round(np.bincount(first, each, len(names)) - np.bincount(second, each, len(names)), 12)
+    lead = np.round(np.bincount(first, each, len(names)) - np.bincount(second, each, len(names)), 12)
     judged = np.isfinite(values).sum(axis=0)
+    recommends = len(best) < len(names)  # not a model whose unjudged answers may decide it, if another may be the best
     order = sorted(
         range(len(names)),
-        key=lambda k: (names[k] not in best, 2 * judged[k] < judged.max(), -above[k]),
-    )
+        key=lambda k: (
+            names[k] not in best, recommends and names[k] in doubtful, 2 * judged[k] < judged.max(), -lead[k],
+        ),
+    )  # fmt: skip
     names, values = tuple(names[k] for k in order), values[:, order]
     behind = [
         Estimate.missing(""),
@@ -207,7 +226,7 @@ def _excess(answered: np.ndarray, values: np.ndarray) -> np.ndarray:
     judged = np.isfinite(values).astype(int)
     open_yet = (answered & (judged == 0)).T @ judged
     chance = special.bdtr(np.minimum(open_yet, open_yet.T), open_yet + open_yet.T, 0.5)
-    more = np.where(chance <= BY_CHANCE, np.maximum(open_yet - open_yet.T, 0), 0)
+    more = np.where(chance <= BY_CHANCE / max(len(judged.T) - 1, 1), np.maximum(open_yet - open_yet.T, 0), 0)
     return more / np.maximum(judged.T @ judged + open_yet, 1)
 
 
@@ -241,23 +260,30 @@ def _estimate(values: np.ndarray, level: float, paired: bool = True) -> Estimate
 
 def sentences(found: AnswerComparison) -> list[str]:
     """The answer and what it rests on."""
-    of = count_of(max(found.questions), "question")
-    if set(found.common) - {max(found.questions)}:
-        fewest, most = min(found.common), max(found.common)
-        between = "" if fewest == most else f"{fewest:,} to "
-        other = found.names[1] if len(found.names) == 2 else "each other model"
-        of = f"the {between}{count_of(most, 'question')} judged for both {found.names[0]} and {other}"
-    first, *others = (mean.value or 0.0 for mean in found.means)
-    gaps = zip(others, (gap.value for gap in found.behind[1:]), strict=True)
-    differ = any(gap is not None and abs(mean - first - gap) >= 0.01 for mean, gap in gaps)
-    said = [
-        found.headline,
-        f"Decided by people's mean judgment per question over {of}; 95 % intervals for questions like these and these "
-        f"raters.{' Differences are over these questions alone, so they are not those of the means.' * differ}",
-    ]
+    said = [found.headline, _basis(found)]
     if found.unjudged:
         said.append(f"Not judged, and left out: {found.gaps(found.unjudged)}.")
     return said
+
+
+def _basis(found: AnswerComparison) -> str:
+    first, every = found.names[0], max(found.questions)
+    fewest, most = min(found.common, default=every), max(found.common, default=every)
+    only_two = len(found.names) == 2
+    if not most:
+        return f"No question is judged for both {first} and {found.names[1] if only_two else 'another model'}."
+    over = count_of(every, "question")
+    if fewest < every:
+        between = "" if fewest == most else f"{fewest:,} to "
+        other = found.names[1] if only_two else "each other model"
+        over = f"the {between}{count_of(most, 'question')} judged for both {first} and {other}"
+    mean, *others = (mean.value or 0.0 for mean in found.means)
+    gaps = zip(others, (gap.value for gap in found.behind[1:]), strict=True)
+    differ = any(gap is not None and abs(other - mean - gap) >= 0.01 for other, gap in gaps)
+    return (
+        f"Decided by people's mean judgment per question over {over}; 95 % intervals for questions like these and "
+        f"these raters.{' Differences are over these questions alone, so they are not those of the means.' * differ}"
+    )
 
 
 def table_rows(found: AnswerComparison) -> tuple[list[list[str]], list[str]]:
