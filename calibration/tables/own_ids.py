@@ -13,6 +13,8 @@ from relstudy.common.tables.checked_table import Checked, stripped
 from relstudy.common.tables.formats.table_files import read_table
 
 COLUMNS = ("query_id", "result_id", "own_query", "own_result")
+LONGEST_HEADER = 10_000
+"""Bytes."""
 
 
 @dataclass(frozen=True)
@@ -31,10 +33,16 @@ class OwnIds:
     @classmethod
     def in_file(cls, answers: Path) -> OwnIds | None:
         """Those in a study's answers.csv; None if there is no such file, or `relstudy ask` did not write it."""
+        if not answers.is_file():
+            return None
         try:
             table = read_table(answers)
         except RelstudyError:
-            return None
+            with answers.open("rb") as file:
+                head = file.readline(LONGEST_HEADER)
+            if all(name.encode() in head for name in COLUMNS):
+                raise
+            return None  # somebody else's file of that name, whatever is wrong with it
         return cls.of(table) if set(COLUMNS) <= set(table.frame) else None
 
     @classmethod

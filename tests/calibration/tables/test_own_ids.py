@@ -6,9 +6,11 @@ import csv
 from pathlib import Path
 
 import pandas as pd
+import pytest
 
 import relstudy as rs
 from relstudy.calibration.tables.own_ids import OwnIds
+from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.checked_table import Checked
 from tests.commands import succeeds
 
@@ -73,6 +75,15 @@ def test_a_table_that_a_spreadsheet_wrote_again_has_its_part(tmp_path: Path):
         assert OwnIds.in_file(file) == plain, how
     pd.concat([ANSWERS, ANSWERS[["query_id"]]], axis=1).to_csv(file, index=False)
     assert OwnIds.in_file(file) is None, "which of two columns holds the study's ids is not known; it was a KeyError"
+
+
+def test_a_damaged_row_of_own_ids_is_named_and_not_passed_over(tmp_path: Path):
+    """The table was taken for somebody else's, and a run with its own ids then scored no judged pair."""
+    file = tmp_path / "answers.csv"
+    ANSWERS.to_csv(file, index=False)
+    file.write_text(file.read_text() + "q9,r9,a,b,c,d,e,f,g\n")
+    with pytest.raises(RelstudyError, match="row 6"):
+        OwnIds.in_file(file)
 
 
 def test_a_later_run_is_scored_by_its_own_ids_on_the_command_line_and_in_python(tmp_path: Path):
