@@ -16,6 +16,7 @@ from relstudy.analysis.commands.asking import is_terminal, settled
 from relstudy.common.options.command_options import taking
 from relstudy.common.options.declaration import CommandOptions, option
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.runtime.wording import as_argument
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +60,7 @@ def try_files(files: tuple[str, ...], options: TryOptions) -> None:
     from relstudy.analysis.inspection.steps import SCRIPT
     from relstudy.common.runtime.files import write_text
 
-    out = options.out
+    out, files = options.out, tuple(map(as_argument, files))
     if out.is_file():
         raise RelstudyError(f"{out}: this is a file; -o needs a folder")
     if out.is_dir() and any(out.iterdir()) and not (out / SCRIPT).is_file():

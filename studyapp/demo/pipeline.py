@@ -5,6 +5,7 @@ Stages after the first are the commands that a person would type; the demo runs 
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -203,7 +204,7 @@ def _sample(folder: Path, size: Size, seed: int, names: tuple[str, ...], show: S
     arguments = [as_argument(folder), "--systems", ",".join(names), "--queries", str(size.queries)]
     arguments += ["--results", str(size.results), "--base", str(size.base), "--seed", str(seed)]
     arguments += ["--raters", str(size.raters)]
-    with show.stage("Choose pairs", command=" ".join(["relstudy sample", *arguments])) as stage:
+    with show.stage("Choose pairs", command=shlex.join(["relstudy", "sample", *arguments])) as stage:
         drawn = run_command("sample", *arguments, show=show)
         stage.outcome = (
             f"{drawn['base_pairs']} base and {drawn['unique_pairs']:,} unique pairs, "
@@ -215,7 +216,7 @@ def _couples(folder: Path, names: tuple[str, ...], seed: int, show: Stages) -> N
     """Couples to be compared side by side, and, if there are two systems, of their lists."""
     arguments = [str(folder), "--systems", ",".join(names), "--seed", str(seed), "--each"]
     ways = [["3"], *([["1", "--lists", "3"]] if len(names) > 1 else [])]
-    command = "; ".join(" ".join(["relstudy sample couples", *arguments, *way]) for way in ways)
+    command = "; ".join(shlex.join(["relstudy", "sample", "couples", *arguments, *way]) for way in ways)
     with show.stage("Choose couples", command=command, units=len(ways)) as stage:
         drawn = []
         for way in ways:
@@ -228,7 +229,7 @@ def _couples(folder: Path, names: tuple[str, ...], seed: int, show: Stages) -> N
 
 def _learn_preferences(folder: Path, show: Stages) -> None:
     """Judgments from which of two is better, in folders of their own."""
-    command = f"relstudy calibrate preferences {folder} -o {folder}/couples"
+    command = f"relstudy calibrate preferences {quoted(folder)} -o {quoted(folder)}/couples"
     with show.stage("Say which of two is better", command=command, units=2) as stage:
         results = run_command("calibrate preferences", str(folder), "-o", str(folder / "couples"), show=show)
         stage.outcome = f"{results['answers']} answers on {results['results']} results"
@@ -243,7 +244,7 @@ def _learn_preferences(folder: Path, show: Stages) -> None:
 
 def _learn(folder: Path, names: tuple[str, ...], show: Stages) -> None:
     """Judgments and mappings from all ratings that there are."""
-    with show.stage("Export the ratings", command=f"relstudy export {folder}") as stage:
+    with show.stage("Export the ratings", command=f"relstudy export {quoted(folder)}") as stage:
         exported = run_command("export", str(folder), show=show)
         stage.outcome = f"{exported['ratings']:,} ratings, {exported['undecided']} undecided"
     _calibrate(folder, show)
@@ -253,7 +254,8 @@ def _learn(folder: Path, names: tuple[str, ...], show: Stages) -> None:
 def _learn_further(folder: Path, show: Stages) -> None:
     """Judgments of the further questions, each in a folder of its own."""
     names = list(Study.load(folder).result_questions)
-    command = f"relstudy export {folder} --question NAME; relstudy calibrate {folder}/questions/NAME/ratings.csv"
+    named = quoted(folder)
+    command = f"relstudy export {named} --question NAME; relstudy calibrate {named}/questions/NAME/ratings.csv"
     with show.stage("Export the further questions", command=command, units=len(names)) as stage:
         for name in names:
             exported = run_command("export", str(folder), "--question", name, show=show)
@@ -266,7 +268,7 @@ def _learn_further(folder: Path, show: Stages) -> None:
 
 def _calibrate(folder: Path, show: Stages) -> None:
     arguments = [str(folder / "ratings.csv"), "-o", str(folder), "--pairs", str(folder / "pairs.csv")]
-    with show.stage("Put the raters on one scale", command=" ".join(["relstudy calibrate", *arguments])) as stage:
+    with show.stage("Put the raters on one scale", command=shlex.join(["relstudy", "calibrate", *arguments])) as stage:
         calibrated = run_command("calibrate", *arguments, show=show)
         variance, agreement = calibrated["within_item_variance"], calibrated["leave_one_out_correlation"]
         stage.outcome = (
@@ -289,7 +291,8 @@ def _fit(folder: Path, names: tuple[str, ...], show: Stages) -> None:
 
 
 def _fit_command(folder: Path) -> str:
-    return f"relstudy fit {folder}/scores/NAME.csv --judgments {folder}/judgments.csv -o {folder}/mappings"
+    named = quoted(folder)
+    return f"relstudy fit {named}/scores/NAME.csv --judgments {named}/judgments.csv -o {named}/mappings"
 
 
 def _fit_one(folder: Path, name: str, show: Stages, stage: Stage) -> dict[str, Any]:
@@ -321,7 +324,7 @@ def _score(folder: Path, names: tuple[str, ...], show: Stages) -> dict[str, Any]
     files = [str(score_file(folder, name)) for name in names]
     arguments = ["--judgments", str(folder / "judgments.csv"), "--mappings", str(folder / "mappings")]
     arguments += ["--save", str(folder / "comparison.json")]
-    command = f"relstudy score {folder}/scores/*.csv {' '.join(arguments)}"
+    command = f"relstudy score {quoted(folder)}/scores/*.csv {shlex.join(arguments)}"
     with show.stage("Score the systems", command=command) as stage:
         scored: dict[str, Any] = run_command("score", *files, *arguments, show=show)
         write_json(scored, folder / "scores.json")
@@ -365,7 +368,7 @@ def _report(folder: Path, interfaces: list[Path], by_paradigm: bool, show: Stage
     paper = [part for other in interfaces for part in ("--interface", str(other))]
     arguments = [str(folder), *(["--by", "paradigm"] if by_paradigm else [])]
     arguments += ["--paper-tables", *paper] if paper else []
-    with show.stage("Write the report", command=" ".join(["relstudy report", *arguments])) as stage:
+    with show.stage("Write the report", command=shlex.join(["relstudy", "report", *arguments])) as stage:
         run_command("report", *arguments, show=show)
         stage.outcome = str(folder / "report" / "index.html")
 
@@ -374,7 +377,7 @@ def sample_again(folder: Path, size: Size, seed: int, show: Stages) -> None:
     """Draw a further round, shaped by what the mappings predict (section 5.4)."""
     arguments = [as_argument(folder), "--from-mappings", "--queries", str(size.queries), "--results", str(size.results)]
     arguments += ["--seed", str(seed)]
-    with show.stage("Choose pairs for even answers", command=" ".join(["relstudy sample", *arguments])) as stage:
+    with show.stage("Choose pairs for even answers", command=shlex.join(["relstudy", "sample", *arguments])) as stage:
         run_command("sample", *arguments, show=show)
         pairs = read_pairs(folder / "pairs.csv")
         stage.outcome = f"{int((pairs['round'] > 1).sum()):,} further pairs"
@@ -390,7 +393,7 @@ def other_interfaces(folder: Path, panel: SimulatedPanel, show: Stages) -> list[
     by_text = base["paradigm"] == "text"
     base = base[by_text] if by_text.any() else base
     folders = [folder / "interfaces" / name for name in INTERFACES]
-    command = f"relstudy calibrate {folder}/interfaces/SCALE/ratings.csv -o {folder}/interfaces/SCALE"
+    command = f"relstudy calibrate {quoted(folder)}/interfaces/SCALE/ratings.csv -o {quoted(folder)}/interfaces/SCALE"
     with show.stage("Rate the base pairs on other scales", command=command, units=len(folders)) as stage:
         asked = raters_asked(panel)
         for target, (name, raters) in zip(folders, asked.items(), strict=True):

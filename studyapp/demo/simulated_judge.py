@@ -5,6 +5,7 @@ The newcomer sees three figures beside the truth: of people alone, of the judge 
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -71,9 +72,9 @@ def judged_stage(
 ) -> list[Recovered]:
     """Have the judge grade the drawn queries' pairs, and score with its help; writes FOLDER/truth/judge.csv."""
     file = folder / "truth" / "grades.csv"
-    taken = f"relstudy judge {quoted(folder)} --judge {NAME} --scores {file}"
+    taken = f"relstudy judge {quoted(folder)} --judge {NAME} --scores {quoted(file)}"
     scored = ["--judgments", str(folder / "judgments.csv"), "--judge", str(folder / "judges" / f"{NAME}.csv")]
-    command = f"{taken}; relstudy score {folder}/scores/*.csv {' '.join(scored)}"
+    command = f"{taken}; relstudy score {quoted(folder)}/scores/*.csv {shlex.join(scored)}"
     with show.stage("Let a simulated judge help", command=command) as stage:
         queries = list(read_pairs(folder / "pairs.csv")["query_id"].unique())
         said = grades(collection, read_score_files(files).frame, queries, names[-1], seed)

@@ -124,6 +124,14 @@ def test_vectors_and_labels_are_arrays_of_their_kind(tmp_path: Path) -> None:
     assert [inspect_file(tmp_path / f"{name}.npy").kind for name in "vlc"] == ["vectors", "labels", "codes"]
 
 
+def test_a_file_whose_name_begins_like_an_option_is_no_option_in_the_command(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    np.save("-v.npy", np.random.default_rng(0).normal(size=(5, 3)))
+    np.save("-c.npy", np.array([[True, False], [True, True]]))
+    assert inspect_file("-v.npy").command.startswith("relstudy score ./-v.npy -j ")
+    assert inspect_file("-c.npy").command.startswith("relstudy hash count --queries ./-c.npy --database ./-c.npy ")
+
+
 def test_other_separators_and_preambles_are_read_and_named(write: Write) -> None:
     inspection = inspect_file(write("# made by hand\nworker;query;doc;grade\na;q;x;3\nb;q;x;2"))
     assert inspection.kind == "ratings"

@@ -1,6 +1,7 @@
 """The demo end to end: a small one through the real server, every table read back with the library."""
 
 import json
+import shlex
 import sqlite3
 from dataclasses import replace
 from pathlib import Path
@@ -34,7 +35,7 @@ VARIANTS = ("gift-colour", "gift-texture")
 
 @pytest.fixture(scope="module")
 def finished(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("finished") / "study"
+    folder = tmp_path_factory.mktemp("finished") / "my study"
     return run_demo(folder, SMALL, seed=3, systems=SYSTEMS, quiet=True)
 
 
@@ -167,6 +168,7 @@ def test_each_stage_names_the_command_that_does_the_same(finished):
     log = (finished.folder / "demo.log").read_text(encoding="utf-8")
     for command in commands:
         assert command in log
+        assert not any(word.startswith("study") for word in shlex.split(command)), "a folder is quoted in it"
 
 
 def test_a_rerun_replaces_only_what_the_demo_made(tmp_path):
