@@ -26,7 +26,7 @@ from typing import Any
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.runtime.file_lock import Held, locked
 from relstudy.common.runtime.files import read_json, write_json, write_text
-from relstudy.common.runtime.wording import as_argument, count_of, thousands
+from relstudy.common.runtime.wording import as_argument, count_of, quoted, thousands
 from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.scales import scale_named
 from relstudy.common.tables.meaning.study_folder import ANSWERS
@@ -46,6 +46,7 @@ BEFORE = "before"
 TAKEN_IN = ".upload-"
 OURS = f"{TAKEN_IN}{secrets.token_hex(4)}-"
 """Prefix of what this server and its workers put into the host's folder for a while."""
+_OF_A_SERVER = re.compile(rf"{re.escape(TAKEN_IN)}[0-9a-f]{{8}}-[a-z0-9_]+")
 SEARCHES = "searches.txt"
 MOST_NAMED = 5
 """Files and folders of items up to which each is named."""
@@ -238,7 +239,8 @@ def remove_leftovers(host: Path) -> None:
     """Remove uploads and previews of processes that were ended; at the start and the end of a server its own, too."""
     for place in host.glob(f"{TAKEN_IN}*"):
         with suppress(OSError):  # another server removes it just now, or it is no folder of ours
-            if place.name.startswith(OURS) or time.time() - place.lstat().st_mtime > LEFT:
+            is_old = _OF_A_SERVER.fullmatch(place.name) and time.time() - place.lstat().st_mtime > LEFT
+            if place.name.startswith(OURS) or is_old:
                 shutil.rmtree(place)
 
 
@@ -358,7 +360,7 @@ def _of_results(draft: Draft, uploads: Path, study: Path) -> Made:
         side_by_side=draft.side_by_side, beside=uploads, within=uploads,
     )  # fmt: skip
     names = dict.fromkeys(path.relative_to(uploads).parts[0] for path in sources)
-    words = ["relstudy", "ask", *names, "-o", draft.name]
+    words = ["relstudy", "ask", *map(as_argument, names), "-o", draft.name]
     words += ["--columns", ",".join(f"answer={name}" for name in roles)] if roles else []
     words += ["--question", draft.question] if draft.question else []
     words += ["--side-by-side"] if draft.side_by_side else ["--scale", draft.scale]
@@ -433,7 +435,7 @@ def _of_items(draft: Draft, uploads: Path, study: Path) -> Made:
         f"{count_of(max(round(60 * hours['each']), 1), 'minute')} each",
         *drawn["notes"],
     )
-    uploaded = " ".join(map(shlex.quote, of_upload if len(of_upload) <= MOST_NAMED else ["FOLDER"]))
+    uploaded = " ".join(map(quoted, of_upload if len(of_upload) <= MOST_NAMED else ["FOLDER"]))
     commands = (
         f"relstudy new {draft.name} --from {uploaded}{f' --searches {SEARCHES}' if draft.searches else ''}",
         shlex.join(["relstudy", "sample", as_argument(draft.name), *words]),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections import OrderedDict
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -68,10 +69,7 @@ def preview_of(folder: Path) -> Flask:
         with _turn:
             kept = _kept.get(folder)
         if kept is None or not kept.fits(made):
-            place = tempfile.TemporaryDirectory(prefix=OURS, dir=folder.parent)
-            store = Store(Path(place.name) / "preview.db")
-            prepare(folder, store)
-            kept = Kept(made, create_app(folder, store=store, secure=False, only_preview=True), store, place)
+            kept = _prepared(folder, made)
     except FileNotFoundError:
         raise RelstudyError(f"{folder.name} was thrown away in the meantime") from None
     with _turn:
@@ -82,6 +80,26 @@ def preview_of(folder: Path) -> Flask:
         while len(_kept) > MOST:
             _kept.popitem(last=False)[1].close()
         return kept.app
+
+
+def forget(folder: Path) -> None:
+    """Let go of the pages of a draft that was opened or thrown away."""
+    with _turn:
+        kept = _kept.pop(folder, None)
+    if kept is not None:
+        kept.close()
+
+
+def _prepared(folder: Path, made: int) -> Kept:
+    with ExitStack() as undone:
+        place = tempfile.TemporaryDirectory(prefix=OURS, dir=folder.parent)
+        undone.callback(place.cleanup)
+        store = Store(Path(place.name) / "preview.db")
+        undone.callback(store.dispose)
+        prepare(folder, store)
+        kept = Kept(made, create_app(folder, store=store, secure=False, only_preview=True), store, place)
+        undone.pop_all()  # a disk that is full would else be filled by every try
+    return kept
 
 
 def _made(folder: Path) -> int:

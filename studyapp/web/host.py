@@ -97,9 +97,11 @@ def run_host(
         else:
             make_worker(app, listener, server, UPLOAD, visitors_of(set_up)).run()
 
-    run_workers(work, server.workers)
-    if set_up is not None:
-        remove_leftovers(set_up.folder)
+    try:
+        run_workers(work, server.workers)
+    finally:
+        if set_up is not None:
+            remove_leftovers(set_up.folder)
     for folder in studies.listed().values():
         end_deleting(folder)
 

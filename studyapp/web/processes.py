@@ -22,7 +22,8 @@ QUICK_DEATH = 2.0  # seconds; a worker that dies sooner is started again only af
 TOO_MANY = 5  # quick deaths in a row end a server of which no worker is left
 LONGEST_PAUSE = 10.0  # seconds between such starts
 PATIENCE = 10.0  # seconds for workers to end before they are made to
-_STOPPING = (signal.SIGTERM, signal.SIGINT)
+_CLOSED_TERMINAL = getattr(signal, "SIGHUP", None)
+_STOPPING = (signal.SIGTERM, signal.SIGINT, *([_CLOSED_TERMINAL] if _CLOSED_TERMINAL else []))
 Result = TypeVar("Result")
 
 
@@ -35,7 +36,7 @@ def run_workers(work: Callable[[], None], workers: int) -> None:
 
 
 def supervise(work: Callable[[], None], workers: int) -> None:
-    """Keep so many processes at work until SIGTERM or SIGINT ends them all.
+    """Keep so many processes at work until a signal ends them all, a closed terminal's among them.
 
     A worker that ends is replaced; after one that could not even start, only after a pause that grows. None outlives
     this process.
@@ -54,7 +55,8 @@ def supervise(work: Callable[[], None], workers: int) -> None:
         _send(children, signal.SIGTERM)
 
     for number in _STOPPING:
-        signal.signal(number, stop)
+        if number != _CLOSED_TERMINAL or signal.getsignal(number) != signal.SIG_IGN:  # which nohup asks for
+            signal.signal(number, stop)
     failures, next_start = 0, 0.0
     while True:
         # A signal waits until the new child is noted, and the child until it has a handler of its own: one that came
@@ -147,7 +149,8 @@ def _fork(work: Callable[[], None], alive_read: int, alive_write: int) -> int:
         return child
     code = 1
     try:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        for number in _STOPPING:
+            signal.signal(number, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, lambda *_: os._exit(0))
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _STOPPING)
         os.close(alive_write)

@@ -54,7 +54,7 @@ from relstudy.studyapp.web.draft import (
     one_simulation,
     open_draft,
 )
-from relstudy.studyapp.web.draft_preview import is_ready, preview_of
+from relstudy.studyapp.web.draft_preview import forget, is_ready, preview_of
 from relstudy.studyapp.web.guide import pairs_to_grade
 from relstudy.studyapp.web.hosted import NAME
 from relstudy.studyapp.web.mount import is_only_here
@@ -242,6 +242,7 @@ def make() -> ResponseReturnValue:
     session["made"] = name
     if before is not None and before.name != name:
         discard(before, here.folder)
+        forget(here.folder / before.name)
     return redirect("/start/systems")
 
 
@@ -439,6 +440,7 @@ def open_study() -> ResponseReturnValue:
         with alone(_here().folder):
             _drafted(_here())
             open_draft(folder)
+            forget(folder)
     except RelstudyError as error:
         return check(str(error), 400)
     link = make_setup_link(folder) or "/admin/"
@@ -449,7 +451,9 @@ def open_study() -> ResponseReturnValue:
 @blueprint.post("/again")
 def again() -> ResponseReturnValue:
     """Take back a study that was not opened."""
-    discard(_drafted(_here()), _here().folder)
+    draft, folder = _drafted(_here()), _here().folder
+    discard(draft, folder)
+    forget(folder / draft.name)
     session.pop("made")
     return redirect("/start/")
 

@@ -111,10 +111,29 @@ def test_sigterm_ends_the_parent_and_all_workers_whenever_it_comes() -> None:
                 os.killpg(parent.pid, signal.SIGKILL)
 
 
-def test_a_worker_may_end_what_it_does_before_the_server_stops() -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_a_worker_may_end_what_it_does_before_the_server_stops(number: signal.Signals) -> None:
+    """A closed terminal sends SIGHUP, also to the workers; it ended all at once, and left what a server clears up."""
     parent = supervised("ends slowly", 1)
     try:
         assert parent.stdout is not None and parent.stdout.readline() == "working\n"
+    finally:
+        os.killpg(parent.pid, number) if number == signal.SIGHUP else parent.terminate()
+        told, _ = parent.communicate(timeout=30)
+    assert told == "ended\n" and parent.returncode == 0
+
+
+def test_nohup_keeps_a_server_that_outlives_its_terminal() -> None:
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        parent = supervised("ends slowly", 1)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    try:
+        assert parent.stdout is not None and parent.stdout.readline() == "working\n"
+        os.killpg(parent.pid, signal.SIGHUP)
+        with pytest.raises(subprocess.TimeoutExpired):
+            parent.wait(0.3)
     finally:
         parent.terminate()
         told, _ = parent.communicate(timeout=30)

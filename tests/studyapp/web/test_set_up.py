@@ -182,6 +182,12 @@ def test_an_editor_of_the_host_needs_no_link(host, visitor, monkeypatch):
         assert editor.status == 403
 
 
+def test_an_upload_whose_name_begins_like_an_option_is_no_option_in_the_command(visitor):
+    visitor.upload(("-answers.csv", TABLE.encode()))
+    visitor.fill("question", ask="each", question="Is it right?", scale="1-5", raters="3")
+    assert "relstudy ask ./-answers.csv -o answers " in visitor.get("/start/check").text
+
+
 def test_a_table_is_shown_as_it_was_taken_and_served_once_it_is_opened(host, visitor):
     app, _, folder = host
     page = visitor.upload(("answers.csv", TABLE.encode()))
@@ -393,7 +399,7 @@ def test_every_page_of_a_draft_is_seen_as_a_rater_meets_it_and_nothing_is_stored
     assert visitor.status == 200
 
 
-def test_a_preview_of_a_draft_that_goes_meanwhile_is_refused(visitor, monkeypatch):
+def test_a_preview_of_a_draft_that_goes_meanwhile_is_refused(host, visitor, monkeypatch):
     """It was tried again, and a draft that went just then was an error of the server."""
     visitor.upload(("answers.csv", TABLE.encode()))
     monkeypatch.setattr(set_up, "MOMENT", 0.0)
@@ -404,6 +410,18 @@ def test_a_preview_of_a_draft_that_goes_meanwhile_is_refused(visitor, monkeypatc
     monkeypatch.setattr(draft_preview, "prepare", gone)
     page = visitor.get("/start/rater/preview/")
     assert visitor.status == 400 and "answers was thrown away in the meantime" in page.text
+    assert not list(host[2].glob(".upload-*")), "each try on a full disk would leave its database"
+
+
+def test_the_pages_of_a_draft_go_with_it(host, visitor):
+    for end in ("opened", "thrown away"):
+        visitor.upload((f"{end[:4]}.csv", TABLE.encode()))
+        visitor.fill("question", ask="each", question="Is it right?", scale="1-5")
+        visitor.get("/start/rater/preview/")
+        assert visitor.status == 200 and list(host[2].glob(".upload-*"))
+        csrf = visitor.get("/start/check").forms[0].fields["csrf"]
+        visitor.post("/start/open" if end == "opened" else "/start/again", csrf=csrf)
+        assert not list(host[2].glob(".upload-*")), end
 
 
 def test_scores_of_ones_own_systems_propose_pairs_too(host, visitor):
@@ -780,7 +798,7 @@ def test_raters_keep_threads_when_many_studies_are_set_up(host, visitor, monkeyp
 
 def test_nothing_is_left_of_processes_that_were_ended(tmp_path, monkeypatch, commands):
     """A command whose server was ended ends by itself, and its uploads go with the next start."""
-    for name, age in (("old", 7200), ("new", 0)):
+    for name, age in (("0123abcd-old", 7200), ("0123abcd-new", 0), ("of-somebody-else", 7200)):
         (tmp_path / f".upload-{name}").mkdir()
         os.utime(tmp_path / f".upload-{name}", (time.time() - age,) * 2)
     (tmp_path / ".upload-file").write_text("of somebody else")
@@ -790,7 +808,7 @@ def test_nothing_is_left_of_processes_that_were_ended(tmp_path, monkeypatch, com
         os.utime(tmp_path / name, (0, 0), follow_symlinks=False)
     draft.remove_leftovers(tmp_path)
     left = {each.name for each in tmp_path.iterdir()}
-    assert left == {".upload-new", ".upload-file", ".upload-link", "study"}
+    assert left == {".upload-0123abcd-new", ".upload-of-somebody-else", ".upload-file", ".upload-link", "study"}
     for_ever = subprocess.Popen  # the command is one that never ends
     monkeypatch.setattr(
         draft.subprocess, "Popen", lambda _, **rest: for_ever([sys.executable, "-c", "while True: pass"], **rest)
