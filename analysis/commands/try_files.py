@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from relstudy.analysis.inspection.steps import Steps
 
 PRINTED = "printed.txt"
+OF_A_STUDY = ("study.toml", "ratings.csv", "judgments.csv")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,7 +87,7 @@ def _steps(files: Sequence[str], out: Path, people: str | None) -> Steps:
     from relstudy.analysis.inspection.files import inspect_file
     from relstudy.analysis.inspection.steps import ANSWERS, narrowed, of_people, part_of, steps_of, steps_of_study
 
-    if len(files) == 1 and (Path(files[0]) / "study.toml").is_file():
+    if len(files) == 1 and any((Path(files[0]) / name).is_file() for name in OF_A_STUDY):
         return steps_of_study(Path(files[0]), out)
     findings = narrowed([inspect_file(file) for file in files])
     for number in range(len(findings)):

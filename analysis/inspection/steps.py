@@ -15,7 +15,7 @@ from relstudy.common.runtime.wording import as_argument, count_of, listed, quote
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.reading import Reading
 from relstudy.common.tables.meaning.reading_options import FILE_ENDING
-from relstudy.common.tables.meaning.study_folder import score_files, table_in
+from relstudy.common.tables.meaning.study_folder import answers_file, score_files, table_in
 from relstudy.mapping.fitted import mapping_files
 from relstudy.mapping.scores.score_files import read_scores
 
@@ -142,9 +142,10 @@ def steps_of_study(study: Path, out: Path) -> Steps:
         table_in(study, "ratings.csv", f"relstudy export {quoted(study)}")
         commands.append(("calibrate", as_argument(study)))
         notes = []
-    if not score_files(study):
+    of_answers = answers_file(study) is not None
+    if not score_files(study) and not of_answers:
         return Steps(tuple(commands), (*notes, f"{study}: there are no scores of systems in its scores/"))
-    if not mapping_files(study / "mappings"):
+    if not of_answers and not mapping_files(study / "mappings"):
         commands.append(("fit", as_argument(study), *QUICK))
         notes.append(MAPPED_QUICKLY)
     commands.append(("report", as_argument(study), "--out", str(out / PAGE)))

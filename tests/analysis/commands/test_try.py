@@ -110,13 +110,26 @@ def test_two_tables_are_a_page_and_the_commands_give_the_same_figures(
 
 @pytest.mark.slow
 def test_a_studys_folder_is_a_page_and_what_lies_there_is_not_written_over(here: Path) -> None:
-    shutil.copytree(EXAMPLE, here / "study", ignore=shutil.ignore_patterns("gift-*"))
+    shutil.copytree(EXAMPLE, here / "study", ignore=shutil.ignore_patterns("gift-*", "study.toml"))
     before = {path: path.read_bytes() for path in (here / "study").rglob("*.csv")}
     done = tried("study", "-o", "page")
     assert done.exit_code == 0, done.output
     assert "study: takes its judgments.csv as it is." in done.stdout
     assert (here / "page" / "report.html").is_file()
     assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_study_of_answers_is_compared_and_not_asked_for_scores(here: Path) -> None:
+    (here / "study").mkdir()
+    rows = [(f"q{q}", f"{model}{q}", model) for q in range(6) for model in "ab"]
+    pairs = pd.DataFrame(rows, columns=["query_id", "result_id", "system"])
+    pairs.to_csv(here / "study" / "answers.csv", index=False)
+    ratings = pd.concat(pairs.assign(rater_id=rater, rating=[1, 5, 2, 4, 3, 3, 1, 4, 2, 2, 1, 5]) for rater in "uv")
+    ratings.drop(columns="system").to_csv(here / "study" / "ratings.csv", index=False)
+    done = tried("study")
+    assert done.exit_code == 0, done.output
+    assert "Use b: its answers are better than those of a." in done.stdout
+    assert (here / "try" / "report.html").is_file() and "SCORES" not in done.stdout
 
 
 def test_a_table_of_two_readings_is_told_by_the_other_file(here: Path) -> None:
