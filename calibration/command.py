@@ -20,7 +20,7 @@ from relstudy.common.runtime.wording import count_of, listed, number, percent, q
 from relstudy.common.tables.formats.overwriting import with_overwrite
 from relstudy.common.tables.formats.study_archive import is_zip_name, packing
 from relstudy.common.tables.meaning.reading_options import OF_ANY_TABLE, ReadingOptions
-from relstudy.common.tables.meaning.study_folder import answers_file, table_in
+from relstudy.common.tables.meaning.study_folder import answers_file, score_files, table_in
 
 if TYPE_CHECKING:
     from relstudy.calibration.method_comparison import Beside
@@ -231,8 +231,12 @@ def calibrate(
         judged = quoted(out if packed else out / "judgments.csv")
         study = folder or out
         given = f"SCORES --judgments {judged} --out {quoted(mappings)}" if folder is None else quoted(folder)
-        of_answers = not packed and answers_file(study) is not None
-        click.echo(f"Next: relstudy score {quoted(study)}" if of_answers else f"Next: relstudy fit {given}")
+        if not packed and answers_file(study) is not None:
+            click.echo(f"Next: relstudy score {quoted(study)}")
+        elif folder is None or score_files(folder):
+            click.echo(f"Next: relstudy fit {given}")
+        else:
+            click.echo(f"Next: score tables of systems in {folder / 'scores'}, then relstudy fit {given}")
 
 
 def _print_beside(rows: list[Beside], told: list[str]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sys
 from pathlib import Path
 from xml.etree import ElementTree
@@ -80,6 +81,10 @@ def test_the_default_says_aloud_which_method_it_chose_and_why(ratings: Path, tmp
     assert result.stdout.index("\nleave-one-out correlation") < result.stdout.index("\nvariance within a pair")
     assert "[" not in result.stdout  # one style of intervals in every command: "0.1 to 0.2"
     assert result.stdout.splitlines()[-1].startswith("Next: relstudy fit ")
+    (tmp_path / "study").mkdir()
+    shutil.copy(ratings, tmp_path / "study" / "ratings.csv")
+    following = run(tmp_path / "study").stdout.splitlines()[-1]
+    assert following.startswith("Next: score tables of systems in ") and following.endswith("study"), "it has none yet"
 
 
 @pytest.mark.slow
