@@ -92,7 +92,7 @@ def fit(
     from relstudy.common.tables.meaning.group_columns import groups_of
     from relstudy.common.tables.meaning.reading import Reading
     from relstudy.mapping.scores.coverage import covering
-    from relstudy.mapping.scores.score_files import named_file, read_score_files
+    from relstudy.mapping.scores.score_files import named_file, read_score_files, refuse_absent
     from relstudy.mapping.scores.vectors import similarity_of
     from relstudy.mapping.systems import by_group, fit_systems, fits_as_json
 
@@ -103,6 +103,7 @@ def fit(
         judgments = judgments or str(judgments_in(folder))
         output = output or folder / "mappings"
     if judgments is None or output is None:
+        refuse_absent(scores)
         given = f"-j {quoted(judgments or 'judgments.csv')} -o {quoted(output or 'mappings')}"
         raise click.UsageError(
             f"{'--judgments' if judgments is None else '--out'} is missing; try: "

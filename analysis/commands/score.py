@@ -146,7 +146,7 @@ def score(
     from relstudy.common.tables.formats.table_files import read_table, write_table
     from relstudy.common.tables.meaning.reading import Reading
     from relstudy.mapping.fitted import mapping_files, read_mappings
-    from relstudy.mapping.scores.score_files import named_file, read_named
+    from relstudy.mapping.scores.score_files import named_file, read_named, refuse_absent
     from relstudy.mapping.scores.vectors import similarity_of
 
     similarity = similarity_of(choices, scores)
@@ -178,6 +178,7 @@ def score(
         [*(named_file(path)[1] for path in scores), judgments, against, *asked_for],
     )
     if judgments is None and against is None:
+        refuse_absent(scores)
         raise click.UsageError(
             "--judgments (or --against) is needed; try: "
             f"relstudy score {' '.join(map(quoted, scores))} -j judgments.csv"

@@ -22,7 +22,7 @@ from relstudy.common.runtime.files import replacing
 from relstudy.common.tables.checked_table import Checked, stripped
 from relstudy.common.tables.column_names import under_own_names
 from relstudy.common.tables.formats.dataframe_libraries import run_of_library
-from relstudy.common.tables.formats.file_kind import RUN_ENDINGS, kind_of, kind_of_name
+from relstudy.common.tables.formats.file_kind import RUN_ENDINGS, file_part, kind_of, kind_of_name
 from relstudy.common.tables.formats.table_files import read_table, write_table
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.reading import PLAIN, Reading
@@ -147,6 +147,18 @@ def named_file(path: str | os.PathLike[str]) -> tuple[str | None, str]:
     name, equals, file = text.partition("=")
     is_named = equals and name.strip() and file and not os.path.exists(text) and os.sep not in name
     return (name.strip(), file) if is_named else (None, text)
+
+
+def refuse_absent(paths: Sequence[str]) -> None:
+    """Refuse a path, or FILE of NAME=FILE, where nothing is.
+
+    Raises
+    ------
+    RelstudyError
+    """
+    for path in paths:
+        if not file_part(named_file(path)[1]).exists():
+            raise RelstudyError(f"{path}: file not found")
 
 
 def read_named(

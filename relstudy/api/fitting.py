@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,9 +24,11 @@ from relstudy.common.tables.formats.dataframe_libraries import Source
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.reading import Reading, ReadingChanges
 from relstudy.common.tables.meaning.reading_options import ReadingOptions
+from relstudy.common.tables.meaning.study_folder import judgments_in, only_folder, scores_in
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.options import FitChanges, FitOptions
 from relstudy.mapping.plots import mapping_figure
+from relstudy.mapping.scores.coverage import covering
 from relstudy.mapping.scores.vectors import Similarity, VectorChanges
 from relstudy.mapping.systems import SystemFit, fit_systems, fits_as_json
 from relstudy.mapping.vector_options import VectorOptions
@@ -142,7 +145,7 @@ class FitVectorChanges(FitReadingChanges, VectorChanges, total=False):
 @takes_options(FitOptions, ReadingOptions, VectorOptions)
 def fit(
     scores: ScoredSystems,
-    judgments: Source | CalibratedPanel,
+    judgments: Source | CalibratedPanel | None = None,
     *,
     options: FitOptions | None = None,
     only: Sequence[str] | None = None,
@@ -154,7 +157,8 @@ def fit(
     Parameters
     ----------
     scores : a path (table or TREC run), a DataFrame (long: system, query_id, result_id, score; wide: query_id,
-        result_id, a column per system), or a table of one system under each system's name
+        result_id, a column per system), or a table of one system under each system's name; or a study's folder, whose
+        scores/ and judgments.csv are then taken
     judgments : a path, a DataFrame with query_id, result_id and judgment, or what `calibrate` gives
     options : the choices behind a fit, for several calls; single ones are given by their names, as below
     only, leave_out : systems to fit, or not to fit
@@ -179,6 +183,10 @@ def fit(
     [3.0]
     """
     check_arguments(fit, locals())
+    folder = only_folder((os.fspath(scores),)) if isinstance(scores, str | os.PathLike) else None
+    if folder is not None:
+        scores = scores_in(folder)
+        judgments = judgments_in(folder) if judgments is None else judgments
     reading = Reading.stated(changes).among_several()
     judged, judgments_name = judgments_of(judgments, reading)
     table, scores_name = scores_of(
@@ -191,6 +199,8 @@ def fit(
     )
     reading.refuse_unfound()
     table = table.by_study(judged.own_ids)
+    if folder is not None:
+        [(_, table)] = covering([("", table)], judged, folder)
     chosen = replace(options or FitOptions(), **fields_given(FitOptions, changes))
     return fitted(table, judged, chosen, (scores_name, judgments_name))
 

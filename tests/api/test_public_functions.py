@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -101,6 +102,22 @@ def test_several_paths_are_taken_as_the_command_takes_them() -> None:
     assert both.as_json()["systems"] == named["systems"]
     with pytest.raises(rs.RelstudyError, match="a system named 'gift' was already read"):
         rs.score([GIFT, GIFT], judgments)
+
+
+def test_fit_takes_a_studys_folder_as_the_command_does(tmp_path: Path) -> None:
+    """It was a TypeError, beside `score`, which takes it. Endings may be in capitals; what is not there is named."""
+    (tmp_path / "study" / "scores").mkdir(parents=True)
+    shutil.copy(EXAMPLE / "judgments.csv", tmp_path / "study")
+    shutil.copy(KEYWORDS, tmp_path / "study" / "scores" / "KEYWORDS.CSV")
+    shutil.copy(GIFT, tmp_path / "study" / "scores" / "gift.csv")
+    ours = rs.fit(tmp_path / "study", method="isotonic")
+    assert sorted(ours) == ["gift", "keywords"]
+    assert ours.as_json() == printed("fit", tmp_path / "study", "--method", "isotonic")
+    with pytest.raises(rs.RelstudyError, match="the judgments"):
+        rs.fit(KEYWORDS)
+    for command in ("score", "fit"):
+        missing = relstudy(command, tmp_path / "stduy")
+        assert missing.exit_code == 1 and missing.stderr == f"relstudy: {tmp_path / 'stduy'}: file not found\n"
 
 
 def test_score_takes_the_mappings_of_fit_as_the_command_takes_their_folder(

@@ -24,7 +24,7 @@ def is_score_file(path: Path) -> bool:
     """True where a file in scores/ is a score table or a run by its name."""
     if path.name.startswith(".") or _is_of_vectors(path):
         return False
-    return path.name.endswith((*SCORE_ENDINGS, *ENDINGS)) and path.is_file()
+    return path.name.lower().endswith((*SCORE_ENDINGS, *ENDINGS)) and path.is_file()
 
 
 def _is_of_vectors(path: Path) -> bool:
@@ -114,7 +114,10 @@ def scores_in(folder: Path) -> list[str]:
             "people's ratings"
         )
     if not files:
-        raise RelstudyError(f"{folder}: there is no score table in its scores/; `relstudy sample` keeps them there")
+        whole = f"; the study's folder is {folder.parent}" if folder.name == "scores" else ""
+        raise RelstudyError(
+            f"{folder}: there is no score table in its scores/{whole}; `relstudy sample` keeps them there"
+        )
     return [str(file) for file in files]
 
 
