@@ -8,7 +8,8 @@ from pathlib import Path
 import pandas as pd
 
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.common.tables.meaning.pairs_table import OTHER, PAGE, read_pairs
+from relstudy.common.tables.formats.table_files import read_table
+from relstudy.common.tables.meaning.pairs_table import OTHER, PAGE, holds_couples, read_pairs
 from relstudy.studyapp.collection.displayed_items import DisplayedItems
 from relstudy.studyapp.collection.kinds import paradigm_of
 from relstudy.studyapp.config.study import Study
@@ -55,8 +56,11 @@ def pairs_to_rate(path: Path, items: DisplayedItems) -> list[Pair]:
     TableError
         for ids that the collection lacks, and every other fault of the table
     """
-    pairs = _as_pairs(read_pairs(path, "pair_id", items=items.by_id), items)
-    couples = _as_pairs(read_pairs(path, "pair_id", items=items.by_id, couples=True), items)
+    table = read_table(path)
+    pairs = _as_pairs(read_pairs(table, "pair_id", items=items.by_id), items)
+    if not holds_couples(table):
+        return pairs
+    couples = _as_pairs(read_pairs(table, "pair_id", items=items.by_id, couples=True), items)
     twice = {pair.pair_id for pair in pairs} & {pair.pair_id for pair in couples}
     if twice:
         raise RelstudyError(f"{path}: {min(twice)!r} is the id of a pair and of a couple; ids must differ")

@@ -117,6 +117,12 @@ def read_pairs(
     return frame[[*COLUMNS, *(name for name in frame if name not in COLUMNS)]]
 
 
+def holds_couples(table: Checked) -> bool:
+    """True where a row of a pairs table is a couple."""
+    frame = under_own_names(table, (OTHER,)).frame
+    return OTHER in frame and bool((stripped(frame[OTHER]) != "").any())
+
+
 def _couples_or_pairs(table: Checked, couples: bool) -> Checked:
     """The rows that are couples, or those that are pairs; of pairs without the column other_id."""
     if OTHER not in table.frame:
