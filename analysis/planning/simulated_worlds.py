@@ -23,6 +23,7 @@ from relstudy.common.sampling.probability_draws import (
     place_weights,
     rank_share,
     systematic_sample,
+    systematic_samples,
 )
 from relstudy.common.tables.meaning.scales import Scale, scale_named
 
@@ -385,9 +386,15 @@ class World:
         start = self.collection.start
         available = len(start) - 1
         chosen = np.sort(random.choice(available, queries, replace=False))
-        drawn = [start[each] + systematic_sample(self.probability[start[each] : start[each + 1]], random)
-                 for each in chosen]  # fmt: skip
-        row = np.concatenate(drawn)
+        candidates = np.diff(start)
+        if (candidates == candidates[0]).all():
+            of_queries = np.reshape(self.probability, (available, candidates[0]))[chosen]
+            query, place = systematic_samples(of_queries, random).nonzero()
+            row = start[chosen[query]] + place
+        else:
+            of_each = [self.probability[start[each] : start[each + 1]] for each in chosen]
+            drawn = [systematic_sample(probability, random) for probability in of_each]
+            row = np.concatenate([start[each] + place for each, place in zip(chosen, drawn, strict=True)])
         of_query = self.drawing.query_probability or queries / available
         ids = self.ids(row)
         pairs = pd.DataFrame(
@@ -432,7 +439,7 @@ class World:
         people = self.people
         number = people.raters
         others = np.setdiff1d(np.arange(len(row)), base)
-        who = np.argsort(random.random((len(others), number)), axis=1)[:, : people.ratings_each]
+        who = _smallest(random.random((len(others), number)), people.ratings_each)
         pair = np.r_[np.repeat(base, number), np.repeat(others, who.shape[1])]
         rater = np.r_[np.tile(np.arange(number), len(base)), who.ravel()]
         order = random.permutation(len(pair))
@@ -460,6 +467,21 @@ class World:
             seconds=seconds, **({"position": place + 1} if people.drift else {}),
         )  # fmt: skip
         return table.reset_index(drop=True), tuple(f"rater {each}" for each in sorted(careless))
+
+
+def _smallest(keys: np.ndarray, number: int) -> np.ndarray:
+    """Places of the smallest keys of each row, ascending, int [rows, number]; of few a sort takes ten times as long.
+
+    Examples
+    --------
+    >>> _smallest(np.array([[0.3, 0.1, 0.2]]), 2).tolist()
+    [[1, 2]]
+    """
+    places = np.empty((len(keys), min(number, keys.shape[1])), dtype=np.int64)
+    for column in places.T:
+        column[:] = keys.argmin(axis=1)
+        keys[np.arange(len(keys)), column] = np.inf
+    return places
 
 
 def _without_looking(manner: str, values: np.ndarray, number: int, random: np.random.Generator) -> np.ndarray:

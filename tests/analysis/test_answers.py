@@ -180,7 +180,7 @@ def test_nothing_is_compared_where_one_model_alone_is_judged_or_no_question_of_b
 def test_gaps_by_chance_cost_little_power_among_many_models(monkeypatch):
     """5 in 100 unjudged of each of 10: as many of some couple are open as .125 of couples have; 12 of 42 finds went."""
     random, named = np.random.default_rng(1), [0, 0]
-    for _ in range(60):
+    for _ in range(30):
         judged = random.normal(np.r_[0.6, np.zeros(9)], 1.0, (100, 10))
         gone = {chr(97 + m): np.flatnonzero(random.random(100) < 0.05) for m in range(10)}
         for k, share in enumerate((answers_module.BY_CHANCE, -1.0)):

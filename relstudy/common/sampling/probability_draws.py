@@ -186,6 +186,33 @@ def systematic_sample(
     return np.sort(order[drawn])
 
 
+def systematic_samples(probability: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """`systematic_sample` of each row, float [rows, candidates]: the same candidates, bool [rows, candidates].
+
+    Examples
+    --------
+    >>> probability = np.array([[0.5, 0.5, 1.0], [0.25, 0.75, 0.5]])
+    >>> drawn = systematic_samples(probability, np.random.default_rng(0))
+    >>> one_by_one = np.random.default_rng(0)
+    >>> [row.nonzero()[0].tolist() == systematic_sample(p, one_by_one).tolist()
+    ...  for row, p in zip(drawn, probability, strict=True)]
+    [True, True]
+    """
+    rows, number = probability.shape
+    order, begin = np.empty((rows, number), dtype=np.int64), np.empty((rows, 1))
+    for row in range(rows):
+        order[row], begin[row] = rng.permutation(number), rng.random()
+    steps = np.cumsum(np.take_along_axis(probability, order, axis=1), axis=1)
+    total = np.round(steps[:, -1])
+    is_whole = np.abs(steps[:, -1] - total) < 1e-6
+    steps *= np.where(is_whole & (total > 0), total / np.where(total > 0, steps[:, -1], 1.0), 1.0)[:, None]
+    steps[is_whole, -1] = total[is_whole]
+    crossed = np.floor(steps - begin)
+    drawn = np.empty((rows, number), dtype=bool)
+    np.put_along_axis(drawn, order, np.diff(crossed, axis=1, prepend=-1.0) > 0, axis=1)
+    return drawn
+
+
 def sparse_systematic_sample(
     probability: np.ndarray, last: int, rng: np.random.Generator, stratum: np.ndarray | None = None
 ) -> tuple[np.ndarray, int]:

@@ -15,6 +15,7 @@ from relstudy.common.sampling.probability_draws import (
     rank_share,
     simple_random_sample,
     systematic_sample,
+    systematic_samples,
 )
 
 sizes = arrays(float, st.integers(2, 60), elements=st.floats(1e-6, 1e3))
@@ -123,6 +124,16 @@ def test_every_candidate_is_drawn_with_its_probability():
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("wanted", [3.0, 3.4, 0.0])
+def test_draws_of_many_queries_at_once_are_those_of_one_after_another(wanted):
+    size = np.random.default_rng(0).exponential(size=(200, 12)) ** 2
+    probability = np.array([inclusion_probabilities(each, max(wanted, 1)) for each in size]) * (wanted > 0)
+    one_by_one, at_once = np.random.default_rng(1), np.random.default_rng(1)
+    expected = [systematic_sample(each, one_by_one).tolist() for each in probability]
+    assert [row.nonzero()[0].tolist() for row in systematic_samples(probability, at_once)] == expected
+    assert at_once.random() == one_by_one.random()
+
+
 def test_any_two_candidates_can_be_drawn_together():
     # in a fixed order neighbours never would be, and no variance could be estimated
     rng = np.random.default_rng(5)
