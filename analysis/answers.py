@@ -80,7 +80,15 @@ class AnswerComparison:
             said = f"These answers do not show which model is better: {listed(self.best)}"
         else:
             said = f"Use {lead}. {listed(open_yet)} cannot quite be ruled out as equally good; {listed(out)} can"
-        return f"{said}.{f' Nobody judged {self.gaps(self.doubtful)}; they may decide it.' if self.doubtful else ''}"
+        if not self.doubtful:
+            return f"{said}."
+        said += f". Nobody judged {self.gaps(self.doubtful)}; they may decide it."
+        further = dict(zip(self.names, (gap.value or 0.0 for gap in self.behind), strict=True))
+        ahead = [name for name in self.doubtful if further[name] > 0]
+        if not out or not ahead:
+            return said
+        are = "is" if len(ahead) == 1 else "are"
+        return f"{said} On the questions judged for both, {listed(ahead)} {are} ahead of {lead}."
 
     def gaps(self, names: Iterable[str]) -> str:
         """How many answers of models are unjudged, in words."""
