@@ -74,21 +74,24 @@ class AnswerComparison:
             return f"{self.names[0]}: people's mean judgment is {self.means[0].value:.2f}."
         lead, out = self.names[0], [name for name in self.names if name not in self.best]
         open_yet = [name for name in self.best if name != lead]
-        if not open_yet:
-            said = f"Use {lead}: its answers are better than those of {listed(out)}"
-        elif not out:
-            said = f"These answers do not show which model is better: {listed(self.best)}"
+        if not out:
+            said = f"These answers do not show which model is better: {listed(self.best)}."
+        elif open_yet:
+            said = f"Use {lead}. {listed(open_yet)} cannot quite be ruled out as equally good; {listed(out)} can."
+        elif set(out) <= set(self.ahead[lead]):
+            said = f"Use {lead}: its answers are better than those of {listed(out)}."
         else:
-            said = f"Use {lead}. {listed(open_yet)} cannot quite be ruled out as equally good; {listed(out)} can"
-        if not self.doubtful:
-            return f"{said}."
-        said += f". Nobody judged {self.gaps(self.doubtful)}; they may decide it."
-        further = dict(zip(self.names, (gap.value or 0.0 for gap in self.behind), strict=True))
-        ahead = [name for name in self.doubtful if further[name] > 0]
-        if not out or not ahead:
-            return said
-        are = "is" if len(ahead) == 1 else "are"
-        return f"{said} On the questions judged for both, {listed(ahead)} {are} ahead of {lead}."
+            said = f"Use {lead}. {listed(out)} can be ruled out as equally good."
+        absent = [name for name in self.unjudged if name not in self.names]
+        if absent:
+            said += f" Nobody judged an answer of {listed(absent)}."
+        if self.doubtful:
+            said += f" Nobody judged {self.gaps(self.doubtful)}; they may decide it."
+        for name, gap, common in zip(self.names[1:], self.behind[1:], self.common, strict=True):
+            if out and name in self.doubtful and gap.value is not None and gap.value >= 0.005:
+                over = count_of(common, "question")
+                said += f" Over the {over} judged for both, {name}'s mean is {gap.value:.2f} above {lead}'s."
+        return said
 
     def gaps(self, names: Iterable[str]) -> str:
         """How many answers of models are unjudged, in words."""
@@ -169,7 +172,11 @@ def compare_answers(
     if len(names) > 1:
         freedom = np.maximum(number - 1, 1.0)
         paired = PairedStatistics.of(mean, error, freedom, replicates, len(values))
-        excess = _excess(pd.crosstab(merged["query_id"], merged["system"]).reindex_like(table).to_numpy() > 0, values)
+        each_one = merged.assign(judged=merged["judgment"].notna()).groupby(["query_id", "system"], observed=True)[
+            "judged"
+        ]
+        given, judged = (each.unstack().reindex_like(table).fillna(0) for each in (each_one.size(), each_one.sum()))
+        excess = _excess(given.to_numpy(dtype=int), judged.to_numpy(dtype=int))
         ranks = ranks_of(paired, level)
         above, better = ranks.p < 1 - level, ranks.better
         if excess.any():
@@ -187,12 +194,12 @@ def compare_answers(
     # by questions that both answered: a model that answered only easy ones, or one question, may have a high mean
     each = np.nan_to_num(mean)
     lead = np.round(np.bincount(first, each, len(names)) - np.bincount(second, each, len(names)), 12)
-    judged = np.isfinite(values).sum(axis=0)
+    count = np.isfinite(values).sum(axis=0)
     recommends = len(best) < len(names)  # not a model whose unjudged answers may decide it, if another may be the best
     order = sorted(
         range(len(names)),
         key=lambda k: (
-            names[k] not in best, recommends and names[k] in doubtful, 2 * judged[k] < judged.max(), -lead[k],
+            names[k] not in best, recommends and names[k] in doubtful, 2 * count[k] < count.max(), -lead[k],
         ),
     )  # fmt: skip
     names, values = tuple(names[k] for k in order), values[:, order]
@@ -200,8 +207,8 @@ def compare_answers(
         Estimate.missing(""),
         *(_estimate(gap, level) for gap in (values[:, k] - values[:, 0] for k in range(1, len(names)))),
     ]
-    each_one = merged["judgment"].isna().groupby(merged["system"].astype("str")).agg(["sum", "size"])
-    open_yet = each_one.reindex([*names, *each_one.index.difference(list(names))]).query("sum > 0")
+    counts = merged["judgment"].isna().groupby(merged["system"].astype("str")).agg(["sum", "size"])
+    open_yet = counts.reindex([*names, *counts.index.difference(list(names))]).query("sum > 0")
     return AnswerComparison(
         names,
         tuple(_estimate(column, level, paired=False) for column in values.T),
@@ -221,21 +228,25 @@ def answers_of_study(answers: Path, judgments: str | Path) -> AnswerComparison:
     return compare_answers(read_judgments(judgments).frame, table)
 
 
-def _excess(answered: np.ndarray, values: np.ndarray) -> np.ndarray:
+def _excess(given: np.ndarray, judged: np.ndarray) -> np.ndarray:
     """Share of the row's answers that are unjudged in excess of the column's, 0 if by chance: float [models, models].
 
-    Questions on which neither was judged have no part: often nobody was asked about them.
+    It is not by chance where the row has too many beside the column, or beside all models. Questions on which neither
+    was judged have no part: often nobody was asked about them.
 
     Parameters
     ----------
-    answered : bool [questions, models]
-    values : float [questions, models], judgments, NaN if unjudged
+    given, judged : answers, and judged answers, int [questions, models]
     """
-    judged = np.isfinite(values).astype(int)
-    open_yet = (answered & (judged == 0)).T @ judged
-    chance = special.bdtr(np.minimum(open_yet, open_yet.T), open_yet + open_yet.T, 0.5)
-    more = np.where(chance <= BY_CHANCE / max(len(judged.T) - 1, 1), np.maximum(open_yet - open_yet.T, 0), 0)
-    return more / np.maximum(judged.T @ judged + open_yet, 1)
+    unjudged, is_judged = given - judged, (judged > 0).astype(int)
+    open_yet = unjudged.T @ is_judged
+    beside_one = special.bdtr(np.minimum(open_yet, open_yet.T), open_yet + open_yet.T, 0.5)
+    asked = is_judged.any(axis=1)
+    of_each = unjudged[asked].sum(axis=0)
+    beside_all = special.bdtrc(of_each - 1, of_each.sum(), given[asked].sum(axis=0) / given[asked].sum())
+    chance = np.minimum(beside_one, beside_all[:, None])
+    more = np.where(chance <= BY_CHANCE / max(len(of_each) - 1, 1), np.maximum(open_yet - open_yet.T, 0), 0)
+    return more / np.maximum(judged.T @ is_judged + open_yet, 1)
 
 
 def _mean(values: np.ndarray, paired: bool = True) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -270,13 +281,18 @@ def sentences(found: AnswerComparison) -> list[str]:
     """The answer and what it rests on."""
     said = [found.headline, _basis(found)]
     if found.unjudged:
-        said.append(f"Not judged, and left out: {found.gaps(found.unjudged)}.")
+        said.append(
+            f"Not judged: {found.gaps(found.unjudged)}. As many of each model are left out as by chance; what one has "
+            "beyond chance counts at its worst."
+        )
     return said
 
 
 def _basis(found: AnswerComparison) -> str:
     first, every = found.names[0], max(found.questions)
     fewest, most = min(found.common, default=every), max(found.common, default=every)
+    if len(found.names) == 1:
+        return f"The mean of {count_of(every, 'question')}, for questions like these and these raters."
     only_two = len(found.names) == 2
     if not most:
         return f"No question is judged for both {first} and {found.names[1] if only_two else 'another model'}."
@@ -303,7 +319,7 @@ def table_rows(found: AnswerComparison) -> tuple[list[list[str]], list[str]]:
 
 
 def _number(value: Estimate, form: str = ".2f") -> str:
-    return "" if value.value is None else format(value.value, form)
+    return "" if value.value is None else format(round(value.value, 2) + 0.0, form)  # no -0.00
 
 
 def _span(value: Estimate, form: str = ".2f") -> str:

@@ -134,7 +134,9 @@ def test_nobody_leads_over_questions_that_only_one_was_judged_on(few):
     assert basis.startswith(
         f"Decided by people's mean judgment per question over the 4 questions judged for both {other} and {few}"
     )
-    assert gaps == f"Not judged, and left out: 16 of {few}'s 20 answers." and found.ahead == {"a": (), "b": ()}
+    assert gaps.startswith(
+        f"Not judged: 16 of {few}'s 20 answers. As many of each model are left out as by chance"
+    ) and found.ahead == {"a": (), "b": ()}
     assert found.as_json()["unjudged_by_system"] == {few: 16} and found.as_json()["unjudged"] == 16
 
 
@@ -144,7 +146,7 @@ def test_few_gaps_do_not_forbid_a_decision_and_are_counted():
     headline, basis, gaps = sentences(found)
     assert headline == "Use a: its answers are better than those of b."
     assert "over the 17 questions judged for both a and b" in basis
-    assert gaps == "Not judged, and left out: 2 of a's 20 answers and 1 of b's 20 answers."
+    assert gaps.startswith("Not judged: 2 of a's 20 answers and 1 of b's 20 answers. ")
 
 
 def test_gaps_of_a_model_never_rule_out_another(monkeypatch):
@@ -162,7 +164,8 @@ def test_a_leader_that_its_unjudged_answers_may_unseat_is_not_recommended():
     found = with_gaps(judged, a=np.arange(40))
     assert found.names == ("b", "a", "c") and found.headline == (
         "Use b. a cannot quite be ruled out as equally good; c can. "
-        "Nobody judged 40 of a's 100 answers; they may decide it. On the questions judged for both, a is ahead of b."
+        "Nobody judged 40 of a's 100 answers; they may decide it. "
+        f"Over the 60 questions judged for both, a's mean is {found.behind[1].value:.2f} above b's."
     )
     assert found.as_json()["verdict"]["doubtful"] == ["a"]
     assert [each["questions_in_common_with_first"] for each in found.as_json()["systems"].values()] == [100, 60, 100]
@@ -194,7 +197,8 @@ def test_a_model_without_a_judged_answer_is_named():
     judgments, answers = rated(*[(name, f"q{q}", 3.0 + q % 3) for q in range(8) for name in "ab"])
     third = answers.query("system == 'a'").assign(system="c", result_id=lambda f: "c" + f["query_id"])
     found = compare_answers(judgments, pd.concat([answers, third]))
-    assert found.names == ("a", "b") and sentences(found)[-1] == "Not judged, and left out: 8 of c's 8 answers."
+    assert found.names == ("a", "b") and sentences(found)[-1].startswith("Not judged: 8 of c's 8 answers. ")
+    assert found.headline.endswith("Nobody judged an answer of c.")
 
 
 @pytest.mark.parametrize("answered", [20, 8])
@@ -219,6 +223,36 @@ def test_models_whose_gaps_are_chosen_do_not_win(gap):
         named += len(found.best) == 1
         assert "20 of" in sentences(found)[-1]
     assert named == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("models", [5, 10])
+def test_a_model_whose_worst_answers_are_unjudged_does_not_lead_among_several(models):
+    """Equal models, 20 questions, 4 of a's unjudged: it was named first in 25 of 200 studies of five models, and in 39
+    of 150 of ten with 6, since each couple alone has to be surer the more there are."""
+    random, named = np.random.default_rng(1), 0
+    for _ in range(60):
+        judged = random.normal(size=(20, 1)) + random.normal(size=(20, models))
+        named += with_gaps(judged, a=np.argsort(judged[:, 0])[:4]).headline.startswith("Use a")
+    assert named <= 2
+
+
+def test_of_several_answers_to_a_question_each_unjudged_one_counts():
+    """The worse of two answers of one model was unjudged everywhere, and it won."""
+    random, rows = np.random.default_rng(2), []
+    for q in range(40):
+        for name in "ab":
+            rows += [(name, f"q{q}", f"{name}{q}-{k}", value) for k, value in enumerate(np.sort(random.normal(size=2)))]
+    table = pd.DataFrame(rows, columns=["system", "query_id", "result_id", "judgment"])
+    judged = table[~((table["system"] == "a") & table["result_id"].str.endswith("-0"))]
+    found = compare_answers(judged.drop(columns="system"), table.drop(columns="judgment"))
+    assert found.best == ("a", "b") and "Nobody judged 40 of a's 80 answers; they may decide it." in found.headline
+
+
+def test_a_model_that_another_rules_out_is_not_said_to_be_worse_than_one_it_never_met():
+    rows = [(name, f"{pair}{k}", value + 0.1 * (k % 3)) for pair in ("ab", "bc") for k in range(20)
+            for name, value in zip(pair, (4.0, 3.0), strict=True)]  # fmt: skip
+    assert compare_answers(*rated(*rows)).headline == "Use a. b and c can be ruled out as equally good."
 
 
 @pytest.mark.slow
