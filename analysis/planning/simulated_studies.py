@@ -124,13 +124,13 @@ class Assumed:
 
     @property
     def results(self) -> float:
-        """Judged results per query."""
-        return self.drawing.results
+        """Judged results per query: fewer than are asked for where there are not so many."""
+        return round(float(self.reference.probability.sum()) / REFERENCE, 6)
 
     @property
     def ratings_each(self) -> int:
         """Ratings a pair."""
-        return self.people.ratings_each
+        return self.people.ratings_each if self.raters is None else min(self.people.ratings_each, self.raters)
 
     @property
     def piloted(self) -> int | None:
@@ -141,7 +141,7 @@ class Assumed:
         """The number of people who rate a study of so many queries."""
         if self.raters is not None:
             return self.raters
-        pairs = queries * self.drawing.results
+        pairs = round(queries * self.results)
         return workload(pairs, self.ratings_each, self.people.base, self.ratings_per_rater).raters
 
     @cached_property

@@ -104,6 +104,16 @@ def test_power_grows_with_queries_and_the_plan_counts_what_it_asks_of_people() -
     assert low < plan.queries < high
 
 
+def test_no_result_and_no_rating_is_counted_that_cannot_be() -> None:
+    """20 results a query of 10 that there are, and 6 ratings a pair by 3 raters, were counted and paid for."""
+    few, _ = assumed_studies(Assumptions(results=20, candidates=10, ratings_each=6), raters=3)
+    assert (few.results, few.ratings_each) == (10, 3)
+    pooled, _ = assumed_studies(Assumptions(results=20, depth=2))
+    study = pooled.world(40, np.random.default_rng(0)).draw(40, np.random.default_rng(0))
+    assert 2 <= pooled.results <= 4 and len(study.pairs) == pytest.approx(40 * pooled.results, rel=0.1)
+    assert assumed_studies(Assumptions(results=20))[0].results == 20
+
+
 def errors(source: Assumed, studies: int = 8) -> float:
     """Mean standard error of the difference in the correlation, studies of 30 queries."""
     found = []
