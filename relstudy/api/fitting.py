@@ -29,6 +29,7 @@ from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.options import FitChanges, FitOptions
 from relstudy.mapping.plots import mapping_figure
 from relstudy.mapping.scores.coverage import covering
+from relstudy.mapping.scores.score_files import refuse_absent
 from relstudy.mapping.scores.vectors import Similarity, VectorChanges
 from relstudy.mapping.systems import SystemFit, fit_systems, fits_as_json
 from relstudy.mapping.vector_options import VectorOptions
@@ -187,6 +188,8 @@ def fit(
     if folder is not None:
         scores = scores_in(folder)
         judgments = judgments_in(folder) if judgments is None else judgments
+    elif judgments is None and isinstance(scores, str | os.PathLike):
+        refuse_absent([os.fspath(scores)])
     reading = Reading.stated(changes).among_several()
     judged, judgments_name = judgments_of(judgments, reading)
     table, scores_name = scores_of(

@@ -28,6 +28,7 @@ from relstudy.common.tables.meaning.reading import GradedReadingChanges, Reading
 from relstudy.common.tables.meaning.reading_options import ReadingOptions
 from relstudy.common.tables.meaning.study_folder import judgments_in, mappings_in, only_folder, scores_in
 from relstudy.mapping.fitted import FittedMapping, read_mappings
+from relstudy.mapping.scores.score_files import refuse_absent
 from relstudy.mapping.scores.score_table import ScoreTable
 from relstudy.mapping.scores.vectors import Similarity, VectorChanges
 from relstudy.mapping.vector_options import VectorOptions
@@ -104,6 +105,8 @@ def score(
         sources = scores_in(folder)
         judgments = judgments_in(folder) if judgments is None and against is None else judgments
         mappings = mappings_in(folder) if mappings is None else mappings
+    elif judgments is None and isinstance(scores, str | os.PathLike):
+        refuse_absent([os.fspath(scores)])
     refuse_what_does_not_go_together(
         judgments=judgments is not None, against=against is not None, ratings=ratings is not None,
         judge=judge is not None, by=by is not None, apart=apart, pairs=pairs is not None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 import subprocess
@@ -109,14 +110,17 @@ def test_fit_takes_a_studys_folder_as_the_command_does(tmp_path: Path) -> None:
     (tmp_path / "study" / "scores").mkdir(parents=True)
     shutil.copy(EXAMPLE / "judgments.csv", tmp_path / "study")
     shutil.copy(KEYWORDS, tmp_path / "study" / "scores" / "KEYWORDS.CSV")
-    shutil.copy(GIFT, tmp_path / "study" / "scores" / "gift.csv")
+    (tmp_path / "study" / "scores" / "GIFT.CSV.GZ").write_bytes(gzip.compress(GIFT.read_bytes()))
+    read(GIFT).assign(system="other").to_parquet(tmp_path / "study" / "scores" / "OTHER.PARQUET")
     ours = rs.fit(tmp_path / "study", method="isotonic")
-    assert sorted(ours) == ["gift", "keywords"]
+    assert sorted(ours) == ["gift", "keywords", "other"]
     assert ours.as_json() == printed("fit", tmp_path / "study", "--method", "isotonic")
     with pytest.raises(rs.RelstudyError, match="the judgments"):
         rs.fit(KEYWORDS)
     for command in ("score", "fit"):
         missing = relstudy(command, tmp_path / "stduy")
+        with pytest.raises(rs.RelstudyError, match="stduy: file not found"):
+            getattr(rs, command)(tmp_path / "stduy")
         assert missing.exit_code == 1 and missing.stderr == f"relstudy: {tmp_path / 'stduy'}: file not found\n"
 
 

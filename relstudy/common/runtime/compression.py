@@ -57,12 +57,13 @@ def unpacked_name(path: str | os.PathLike[str]) -> str:
     ('bm25.run', 'bm25.run', 'bm25.run')
     """
     file = os.fspath(path)
-    return file.removesuffix(next((ending for ending in ENDINGS if file.endswith(ending)), ""))
+    ending = next((ending for ending in ENDINGS if file.lower().endswith(ending)), "")
+    return file[: len(file) - len(ending)]
 
 
 def is_packed(path: str | os.PathLike[str]) -> bool:
     """True where a file is packed, by its name."""
-    return os.fspath(path).endswith(ENDINGS)
+    return os.fspath(path).lower().endswith(ENDINGS)
 
 
 def refuse_devices(path: str | os.PathLike[str]) -> None:
@@ -88,7 +89,7 @@ def open_binary(path: str | os.PathLike[str]) -> BinaryIO:
     refuse_devices(file)
     if not is_packed(file):
         return open(file, "rb")
-    unpack = next(each for ending, each in UNPACKERS.items() if file.endswith(ending))
+    unpack = next(each for ending, each in UNPACKERS.items() if file.lower().endswith(ending))
     return cast(BinaryIO, io.BufferedReader(_Unpacked(file, unpack(file)), 1 << 20))
 
 

@@ -63,7 +63,7 @@ def kind_of_name(file: str) -> Kind | None:
     """
     if is_array_name(file):
         return "array"
-    if file.endswith(".parquet"):
+    if file.lower().endswith(".parquet"):
         return "parquet"
     if IN_WORKBOOK.fullmatch(file):
         return "workbook"
