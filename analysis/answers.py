@@ -6,7 +6,7 @@ corrected comparison with its rivals, as for systems (`relstudy.analysis.resampl
 
 Where chance does not explain that more answers of one model than of another are unjudged, the excess counts against
 what is claimed of the two: as the lowest judgment if the model is to be better, as the highest if it is to be worse.
-As many unjudged answers of both pass for chance, however they were chosen.
+Equally many unjudged answers of both pass for chance, however they were chosen.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from relstudy.common.tables.formats.table_files import read_table
 REPLICATES = 1_000
 BY_CHANCE = 0.125
 """More unjudged answers of one model than of another are put down to chance if it leaves that one so many more in over
-this share of studies: 2 to 0, but not 3 to 0. Of several models each two have this share over the number of rivals."""
+this share of studies: 2 to 0, but not 3 to 0. Among several models it is this share over the number of rivals."""
 ALL_THE_SAME, NO_DIFFERENCE = "all judgments are the same", "the two differ in no question"
 
 
@@ -282,8 +282,8 @@ def sentences(found: AnswerComparison) -> list[str]:
     said = [found.headline, _basis(found)]
     if found.unjudged:
         said.append(
-            f"Not judged: {found.gaps(found.unjudged)}. As many of each model are left out as by chance; what one has "
-            "beyond chance counts at its worst."
+            f"Not judged: {found.gaps(found.unjudged)}. Gaps that chance explains are left out; further ones count at "
+            "their worst."
         )
     return said
 

@@ -236,7 +236,7 @@ def calibrate(
         elif folder is None or score_files(folder):
             click.echo(f"Next: relstudy fit {given}")
         else:
-            click.echo(f"Next: score tables of systems in {folder / 'scores'}, then relstudy fit {given}")
+            click.echo(f"Next: put the systems' score tables into {folder / 'scores'}, then relstudy fit {given}")
 
 
 def _print_beside(rows: list[Beside], told: list[str]) -> None:

@@ -135,7 +135,7 @@ def test_nobody_leads_over_questions_that_only_one_was_judged_on(few):
         f"Decided by people's mean judgment per question over the 4 questions judged for both {other} and {few}"
     )
     assert gaps.startswith(
-        f"Not judged: 16 of {few}'s 20 answers. As many of each model are left out as by chance"
+        f"Not judged: 16 of {few}'s 20 answers. Gaps that chance explains are left out"
     ) and found.ahead == {"a": (), "b": ()}
     assert found.as_json()["unjudged_by_system"] == {few: 16} and found.as_json()["unjudged"] == 16
 

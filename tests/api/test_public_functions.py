@@ -117,6 +117,8 @@ def test_fit_takes_a_studys_folder_as_the_command_does(tmp_path: Path) -> None:
     assert ours.as_json() == printed("fit", tmp_path / "study", "--method", "isotonic")
     with pytest.raises(rs.RelstudyError, match="the judgments"):
         rs.fit(KEYWORDS)
+    with pytest.raises(rs.RelstudyError, match="and not its scores/"):
+        rs.fit(tmp_path / "study" / "scores", EXAMPLE / "judgments.csv")
     for command in ("score", "fit"):
         missing = relstudy(command, tmp_path / "stduy")
         with pytest.raises(rs.RelstudyError, match="stduy: file not found"):

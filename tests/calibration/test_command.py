@@ -84,7 +84,9 @@ def test_the_default_says_aloud_which_method_it_chose_and_why(ratings: Path, tmp
     (tmp_path / "study").mkdir()
     shutil.copy(ratings, tmp_path / "study" / "ratings.csv")
     following = run(tmp_path / "study").stdout.splitlines()[-1]
-    assert following.startswith("Next: score tables of systems in ") and following.endswith("study"), "it has none yet"
+    assert following.startswith("Next: put the systems' score tables into ") and following.endswith("study"), (
+        "it has none yet"
+    )
 
 
 @pytest.mark.slow

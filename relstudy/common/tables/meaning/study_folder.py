@@ -114,10 +114,9 @@ def scores_in(folder: Path) -> list[str]:
             "people's ratings"
         )
     if not files:
-        whole = f"; the study's folder is {folder.parent}" if folder.name == "scores" else ""
-        raise RelstudyError(
-            f"{folder}: there is no score table in its scores/{whole}; `relstudy sample` keeps them there"
-        )
+        if folder.name == "scores":
+            raise RelstudyError(f"{folder}: name the study's folder, {folder.parent}, and not its scores/")
+        raise RelstudyError(f"{folder}: there is no score table in its scores/; `relstudy sample` keeps them there")
     return [str(file) for file in files]
 
 
