@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,8 +40,8 @@ class OwnIds:
             table = read_table(answers)
         except RelstudyError:
             with answers.open("rb") as file:
-                head = file.readline(LONGEST_HEADER)
-            if all(name.encode() in head for name in COLUMNS):
+                head = file.readline(LONGEST_HEADER).decode(errors="replace")
+            if set(COLUMNS) <= {cell.strip('" \ufeff\r\n') for cell in re.split("[,;\t]", head)}:
                 raise
             return None  # somebody else's file of that name, whatever is wrong with it
         return cls.of(table) if set(COLUMNS) <= set(table.frame) else None

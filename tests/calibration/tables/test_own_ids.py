@@ -62,6 +62,8 @@ def test_two_own_ids_of_one_pair_do_not_become_one():
 def test_another_table_of_that_name_has_no_part(tmp_path: Path):
     (tmp_path / "answers.csv").write_text('question,answer\nWhy?,"unclosed\n')
     assert OwnIds.in_file(tmp_path / "answers.csv") is None and OwnIds.in_file(tmp_path / "none.csv") is None
+    (tmp_path / "answers.csv").write_text("my_query_id,my_result_id,own_query_text,own_results\n1,2,3\n")
+    assert OwnIds.in_file(tmp_path / "answers.csv") is None
 
 
 def test_a_table_that_a_spreadsheet_wrote_again_has_its_part(tmp_path: Path):
