@@ -79,15 +79,17 @@ def preview_of(folder: Path) -> Flask:
             before.close()
         while len(_kept) > MOST:
             _kept.popitem(last=False)[1].close()
-        return kept.app
+    forget()
+    if folder not in _kept:
+        raise RelstudyError(f"{folder.name} was thrown away in the meantime")
+    return kept.app
 
 
-def forget(folder: Path) -> None:
-    """Let go of the pages of a draft that was opened or thrown away."""
+def forget() -> None:
+    """Let go of the pages of drafts that were opened or thrown away, also by another worker."""
     with _turn:
-        kept = _kept.pop(folder, None)
-    if kept is not None:
-        kept.close()
+        for folder in [each for each in _kept if not (each / DRAFT).is_file()]:
+            _kept.pop(folder).close()
 
 
 def _prepared(folder: Path, made: int) -> Kept:

@@ -242,7 +242,7 @@ def make() -> ResponseReturnValue:
     session["made"] = name
     if before is not None and before.name != name:
         discard(before, here.folder)
-        forget(here.folder / before.name)
+        forget()
     return redirect("/start/systems")
 
 
@@ -440,7 +440,7 @@ def open_study() -> ResponseReturnValue:
         with alone(_here().folder):
             _drafted(_here())
             open_draft(folder)
-            forget(folder)
+            forget()
     except RelstudyError as error:
         return check(str(error), 400)
     link = make_setup_link(folder) or "/admin/"
@@ -451,9 +451,8 @@ def open_study() -> ResponseReturnValue:
 @blueprint.post("/again")
 def again() -> ResponseReturnValue:
     """Take back a study that was not opened."""
-    draft, folder = _drafted(_here()), _here().folder
-    discard(draft, folder)
-    forget(folder / draft.name)
+    discard(_drafted(_here()), _here().folder)
+    forget()
     session.pop("made")
     return redirect("/start/")
 

@@ -413,6 +413,22 @@ def test_a_preview_of_a_draft_that_goes_meanwhile_is_refused(host, visitor, monk
     assert not list(host[2].glob(".upload-*")), "each try on a full disk would leave its database"
 
 
+def test_a_draft_that_is_opened_while_its_pages_are_prepared_keeps_none(host, visitor, monkeypatch):
+    """They were kept under the name of a draft that was gone; by another worker, too, until the server ended."""
+    visitor.upload(("answers.csv", TABLE.encode()))
+    visitor.fill("question", ask="each", question="Is it right?", scale="1-5")
+    ready = draft_preview.prepare
+
+    def opened_meanwhile(folder: Path, store: Any) -> None:
+        ready(folder, store)
+        (folder / draft.DRAFT).unlink()
+
+    monkeypatch.setattr(draft_preview, "prepare", opened_meanwhile)
+    with pytest.raises(RelstudyError, match="thrown away in the meantime"):
+        draft_preview.preview_of(host[2] / "answers")
+    assert not list(host[2].glob(".upload-*"))
+
+
 def test_the_pages_of_a_draft_go_with_it(host, visitor):
     for end in ("opened", "thrown away"):
         visitor.upload((f"{end[:4]}.csv", TABLE.encode()))
