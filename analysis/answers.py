@@ -74,8 +74,13 @@ class AnswerComparison:
             return f"{self.names[0]}: people's mean judgment is {self.means[0].value:.2f}."
         lead, out = self.names[0], [name for name in self.names if name not in self.best]
         open_yet = [name for name in self.best if name != lead]
+        further = zip(self.names[1:], self.behind[1:], self.common, strict=True)
+        ahead = [each for each in further if each[0] in self.doubtful and (each[1].value or 0.0) >= 0.005]
         if not out:
             said = f"These answers do not show which model is better: {listed(self.best)}."
+        elif ahead:
+            said = f"These answers do not yet show which model is better: {listed(self.best)}."
+            said += f" {listed(out)} can be ruled out."
         elif open_yet:
             said = f"Use {lead}. {listed(open_yet)} cannot quite be ruled out as equally good; {listed(out)} can."
         elif set(out) <= set(self.ahead[lead]):
@@ -87,10 +92,9 @@ class AnswerComparison:
             said += f" Nobody judged an answer of {listed(absent)}."
         if self.doubtful:
             said += f" Nobody judged {self.gaps(self.doubtful)}; they may decide it."
-        for name, gap, common in zip(self.names[1:], self.behind[1:], self.common, strict=True):
-            if out and name in self.doubtful and gap.value is not None and gap.value >= 0.005:
-                over = count_of(common, "question")
-                said += f" Over the {over} judged for both, {name}'s mean is {gap.value:.2f} above {lead}'s."
+        for name, gap, common in ahead if out else ():
+            over = count_of(common, "question")
+            said += f" Over the {over} judged for both, {name}'s mean is {gap.value:.2f} above {lead}'s."
         return said
 
     def gaps(self, names: Iterable[str]) -> str:

@@ -158,12 +158,12 @@ def test_gaps_of_a_model_never_rule_out_another(monkeypatch):
     assert all(cautious >= bold for cautious, bold in zip(best, ignored, strict=True)) and best != ignored
 
 
-def test_a_leader_that_its_unjudged_answers_may_unseat_is_not_recommended():
+def test_a_leader_that_its_unjudged_answers_may_unseat_is_not_recommended_and_no_other_either():
     """a's judged answers are the best by a little, but 40 of 100 are open; b is next, c far behind."""
     judged = np.random.default_rng(9).normal([0.4, 0.2, -2.0], 0.5, (100, 3))
     found = with_gaps(judged, a=np.arange(40))
     assert found.names == ("b", "a", "c") and found.headline == (
-        "Use b. a cannot quite be ruled out as equally good; c can. "
+        "These answers do not yet show which model is better: b and a. c can be ruled out. "
         "Nobody judged 40 of a's 100 answers; they may decide it. "
         f"Over the 60 questions judged for both, a's mean is {found.behind[1].value:.2f} above b's."
     )
