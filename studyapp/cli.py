@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import errno
 import gc
+import os
 import sys
 from typing import Any
 
@@ -150,6 +151,9 @@ class Root(LazyGroup):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] != "hash":  # whose products of matrices are large enough for several threads
+            # Threads of numpy's and scipy's OpenBLAS, made as these are imported, spin for .2 s of each processor.
+            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         return super().resolve_command(ctx, [*FORMER.get(args[0], args[0]).split(), *args[1:]])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:

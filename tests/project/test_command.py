@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -38,6 +39,18 @@ def test_a_page_waits_for_no_library_that_fits_or_draws_distributions(module: st
     )
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=120)
     assert result.stdout.strip() == "[]", result.stderr
+
+
+@pytest.mark.parametrize(("command", "threads"), [("score", "1"), ("preferences", "1"), ("hash", None)])
+def test_only_hashing_starts_threads_for_products_of_matrices(
+    monkeypatch: pytest.MonkeyPatch, command: str, threads: str | None
+) -> None:
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    succeeds(command, "--help")
+    assert os.environ.get("OPENBLAS_NUM_THREADS") == threads
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")  # what somebody set stays
+    succeeds(command, "--help")
+    assert os.environ["OPENBLAS_NUM_THREADS"] == "3"
 
 
 def test_help_names_every_subcommand() -> None:
