@@ -111,10 +111,21 @@ def test_sigterm_ends_the_parent_and_all_workers_whenever_it_comes() -> None:
                 os.killpg(parent.pid, signal.SIGKILL)
 
 
+@contextlib.contextmanager
+def terminal_closing(how: signal.Handlers) -> Iterator[None]:
+    """What processes that are started meanwhile do where their terminal closes, whatever these tests themselves do."""
+    before = signal.signal(signal.SIGHUP, how)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_worker_may_end_what_it_does_before_the_server_stops(number: signal.Signals) -> None:
     """A closed terminal sends SIGHUP, also to the workers; it ended all at once, and left what a server clears up."""
-    parent = supervised("ends slowly", 1)
+    with terminal_closing(signal.SIG_DFL):
+        parent = supervised("ends slowly", 1)
     try:
         assert parent.stdout is not None and parent.stdout.readline() == "working\n"
     finally:
@@ -124,11 +135,8 @@ def test_a_worker_may_end_what_it_does_before_the_server_stops(number: signal.Si
 
 
 def test_nohup_keeps_a_server_that_outlives_its_terminal() -> None:
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
+    with terminal_closing(signal.SIG_IGN):
         parent = supervised("ends slowly", 1)
-    finally:
-        signal.signal(signal.SIGHUP, before)
     try:
         assert parent.stdout is not None and parent.stdout.readline() == "working\n"
         os.killpg(parent.pid, signal.SIGHUP)
