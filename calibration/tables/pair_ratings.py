@@ -44,8 +44,12 @@ class PairRatings:
         ----------
         ratings : query_id, result_id, calibrated; and rater_id, rating, weight and care where these are known
         """
-        want = pd.MultiIndex.from_frame(pairs[PAIR].astype("str"))
-        row = want.get_indexer(pd.MultiIndex.from_frame(ratings[PAIR].astype("str")))
+        number = np.zeros(len(pairs) + len(ratings), np.int64)  # of each row's pair; an index of two levels is slower
+        for name in PAIR:
+            ids = pd.concat([pairs[name].astype("str"), ratings[name].astype("str")], ignore_index=True)
+            code, names = pd.factorize(ids)
+            number = number * (len(names) + 1) + code
+        row = pd.Index(number[: len(pairs)]).get_indexer(pd.Index(number[len(pairs) :]))
         inside = row >= 0
         kept = ratings[inside]
 
