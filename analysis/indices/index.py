@@ -125,6 +125,11 @@ class Index:
         """True where pairs count as in the correlation."""
         return self.needs is Needs.JUDGMENTS
 
+    @property
+    def sees_judgments(self) -> bool:
+        """True where it may rest on judgments beyond which pairs are relevant."""
+        return self.of_judgments or self.figure is not None
+
     def over_draws(self, pairs: SystemPairs) -> BootstrapStatistic:
         """The index with its replicates."""
         if self.draws is not None:

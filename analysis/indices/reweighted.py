@@ -127,7 +127,8 @@ class ReweightedPairs:
     mass : how much each pair counts, float [pairs, replicates], not negative
     hits : how much of that is relevant, float [pairs, replicates], at most `mass`
     counted : how much each pair's ratings count in its judgment, float [pairs, replicates]; often `mass` itself
-    judgment : each pair's judgment less `middle`, float [pairs, replicates]; any value where it does not count
+    judgment : each pair's judgment less `middle`, float [pairs, replicates]; any value where it does not count;
+        of no replicate where only relevance is asked for
     middle : near which judgments lie, so that they keep their digits in single precision
     step : the share of the way from 1 to `counted` that a pair counts in figures of judgments
     """

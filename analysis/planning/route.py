@@ -61,14 +61,14 @@ class ScoredStudy:
         calibration: CalibrationOptions = DEFAULT,
         replicates: int = REPLICATES,
         primary: str | None = None,
-        measures: tuple[str, ...] = (),
+        asked: Sequence[Index] | None = None,
     ) -> ScoredStudy:
         """Calibrated and laid beside the scores, with the defaults of both commands but for the replicates.
 
         Parameters
         ----------
         primary : the index that decides; None: the one that score would choose
-        measures : of ir-measures, beside the indices that every run has
+        asked : the indices whose figures are asked for, beside the primary one; None: those that every run has
         """
         calibrated = calibrate(_ratings(study), calibration, alone=True, described=False)
         judgments = calibrated.judgments
@@ -78,9 +78,10 @@ class ScoredStudy:
             frame[DRAWN] = len(study.pairs)
         proposers = tuple(sorted(study.pairs["source"].unique()))
         pairs = JudgedPairs.of(replace(judgments, frame=frame, proposers=proposers))
-        asked = tuple(bare_name(name) for name in measures)
-        condensed = any(name.startswith(CONDENSED) for name in (*measures, primary or ""))
-        measures = asked_measures(ScoringOptions(measures=asked, primary=primary))
+        names = [each.name for each in asked or () if each.of_run]
+        condensed = any(name.startswith(CONDENSED) for name in (*names, primary or ""))
+        bare = tuple(bare_name(name) for name in names)
+        measures = asked_measures(ScoringOptions(measures=bare, primary=primary))
         options = ScoringOptions(
             replicates=replicates,
             seed=seed,
@@ -89,7 +90,7 @@ class ScoredStudy:
             unjudged="skip" if condensed else "auto",
             directions={"*": "higher"},
         )
-        context = ScoringContext(pairs, options)
+        context = ScoringContext(pairs, options, asked=asked)
         place = frame["pair_id"].str[1:].astype(int).to_numpy()
         direction = SystemDirection(True, DirectionSource.STATED)
         candidates = [

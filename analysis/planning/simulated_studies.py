@@ -182,7 +182,7 @@ class Assumed:
 
     def answer(self, study: Study, index: Index, primary: str | None, seed: int) -> Outcome:
         """The answer of a study's tables on the first two systems, as calibrate and score would give it."""
-        scored = ScoredStudy.of(study, seed, primary=primary, measures=(index.name,) if index.of_run else ())
+        scored = ScoredStudy.of(study, seed, primary=primary, asked=[index])
         return Outcome.of(scored.comparison, index, scored.context.primary.index)
 
 

@@ -462,11 +462,12 @@ class World:
             if manner == "fast":
                 seconds[rows] /= 5
         rating[random.random(len(pair)) < people.undecided] = np.nan
+        names = pd.array([f"rater {each}" for each in range(number)], dtype="str")
         table = pairs.loc[pair, ["pair_id", "query_id", "result_id", "block"]].assign(
-            rater_id=[f"rater {each}" for each in rater], rating=rating, scale=people.on.name, handed_out="random",
-            seconds=seconds, **({"position": place + 1} if people.drift else {}),
+            rater_id=names.take(rater), rating=rating, scale=people.on.name, handed_out="random", seconds=seconds,
+            **({"position": place + 1} if people.drift else {}),
         )  # fmt: skip
-        return table.reset_index(drop=True), tuple(f"rater {each}" for each in sorted(careless))
+        return table.reset_index(drop=True), tuple(names.take(np.sort(careless)))
 
 
 def _smallest(keys: np.ndarray, number: int) -> np.ndarray:

@@ -10,6 +10,7 @@ import numpy as np
 
 from relstudy.analysis.indices.correlation import INDICES as CORRELATIONS
 from relstudy.analysis.indices.correlation import CorrelationBootstrap
+from relstudy.analysis.indices.index import Index
 from relstudy.analysis.indices.measures import Evaluation
 from relstudy.analysis.indices.precision_recall import RETRIEVAL, Retrieval
 from relstudy.analysis.indices.registry import run_indices
@@ -54,9 +55,16 @@ class ScoringContext:
     ----------
     pairs, options : of the run
     draws : of the bootstrap; None: as the options say
+    asked : the indices whose figures are asked for, beside the primary one; None: all of the run
     """
 
-    def __init__(self, pairs: JudgedPairs, options: ScoringOptions, draws: Draws | None = None) -> None:
+    def __init__(
+        self,
+        pairs: JudgedPairs,
+        options: ScoringOptions,
+        draws: Draws | None = None,
+        asked: Sequence[Index] | None = None,
+    ) -> None:
         self.pairs = pairs
         self.options = options
         self.measures = asked_measures(options)
@@ -72,6 +80,7 @@ class ScoringContext:
         self.primary = primary_of(pairs, self.relevance, options)
         self.population = pairs.population(options.population, options.replicates)
         self.rater_population = rater_population(pairs, options.raters)
+        self.asked = (*(self.indices if asked is None else asked), self.primary.index)
         self.evaluations: list[Evaluation] | None = None
         """Of measures, made when one is first asked for."""
         self.reachable: dict[bytes, BootstrapStatistic] = {}
@@ -86,7 +95,8 @@ class ScoringContext:
         if self.rater_population.raters is None:
             return None
         replicates, seed = self.options.replicates, self.options.seed
-        return RaterDraws.of(self.pairs, self.relevance, replicates, seed, self.population.finite)
+        judged = any(index.sees_judgments for index in self.asked)
+        return RaterDraws.of(self.pairs, self.relevance, replicates, seed, self.population.finite, judged)
 
     def free(self) -> None:
         """Let go of what every system was held against, the largest part of a run; whoever needs it makes it again."""

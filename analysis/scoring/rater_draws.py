@@ -117,7 +117,15 @@ class RaterDraws:
     raters: int
 
     @classmethod
-    def of(cls, pairs: JudgedPairs, relevance: Relevance, replicates: int, seed: int, finite: bool) -> RaterDraws:
+    def of(
+        cls,
+        pairs: JudgedPairs,
+        relevance: Relevance,
+        replicates: int,
+        seed: int,
+        finite: bool,
+        judged: bool = True,
+    ) -> RaterDraws:
         """The draws for pairs whose ratings and raters are known.
 
         Parameters
@@ -126,6 +134,7 @@ class RaterDraws:
         replicates : at most so many
         finite : whether intervals are corrected for a finite population; then a pair's rating varies with the draw of
             pairs only so far as the pair was not certain to be drawn, and so much is counted twice
+        judged : whether judgments are wanted, which take a third of the time, beside relevance
         """
         ratings = pairs.ratings
         if ratings is None or ratings.rater is None:
@@ -155,8 +164,8 @@ class RaterDraws:
             return np.asarray(1.0 + (drawn[here] - 1.0) * reach[rows])
 
         return cls(
-            _reweighted(ratings, len(pairs), blocks, of_raters, relevance.rule, cuts),
-            _reweighted(ratings, len(pairs), blocks, of_ratings, relevance.rule, still),
+            _reweighted(ratings, len(pairs), blocks, of_raters, relevance.rule, cuts, judged),
+            _reweighted(ratings, len(pairs), blocks, of_ratings, relevance.rule, still, judged),
             number,
         )
 
@@ -242,6 +251,7 @@ def _reweighted(
     times: Callable[[slice], np.ndarray],
     rule: RelevanceRule,
     cuts: np.ndarray,
+    judged: bool = True,
 ) -> ReweightedPairs:
     """The pairs when ratings are weighted, in judgments `STEP` of the way, and are relevant above cuts[b].
 
@@ -251,6 +261,7 @@ def _reweighted(
     blocks : all ratings, those of a pair in one block
     times : the weights of the ratings of a block, float [its length, replicates]; asked for once a block, in order, so
         that a million ratings are never held as often as there are replicates
+    judged : whether judgments are wanted; without them, theirs are of no replicate
     """
     pair, replicates = ratings.pair, len(cuts)
 
@@ -264,28 +275,41 @@ def _reweighted(
     from_middle = weighted * (ratings.calibrated - middle)
     own = np.bincount(pair, from_middle, pairs)[:, None]
     one_cut = bool((cuts == cuts[0]).all())
-    mass, hits, judgment = (np.empty((pairs, replicates), dtype=np.float32) for _ in range(3))
+    mass, hits = (np.empty((pairs, replicates), dtype=np.float32) for _ in range(2))
+    judgment = np.empty((pairs, replicates if judged else 0), dtype=np.float32)
     counted = mass if alike or rule is not RelevanceRule.SHARE else np.empty_like(mass)
     for block in blocks:
         starts = np.flatnonzero(np.diff(pair[block], prepend=-1))
         these, here = pair[block][starts], times(block)
-        drawn, product = (_sums(weight[block], starts, here) for weight in (weighted, from_middle))
-        counted[these] = drawn
-        judgment[these] = (own[these] + STEP * (product - own[these])) / part_of_the_way(counted[these], STEP)
+        add = _adding(starts, len(here))
+        counted[these] = drawn = add(weighted[block], here)
+        if judged or rule is not RelevanceRule.SHARE:
+            product = add(from_middle[block], here)
         if rule is RelevanceRule.SHARE:
             if counted is not mass:
-                mass[these] = _sums(plain[block], starts, here)
+                mass[these] = add(plain[block], here)
             here *= ratings.calibrated[block, None] > (cuts[:1] if one_cut else cuts)
-            hits[these] = _sums(plain[block], starts, here)
+            hits[these] = add(plain[block], here)
         else:
             with np.errstate(invalid="ignore", divide="ignore"):
                 mean = np.nan_to_num(product / drawn, posinf=0.0, neginf=0.0)
             hits[these] = drawn * (mean + middle > cuts)
+        if judged:
+            product -= own[these]
+            product *= STEP
+            product += own[these]
+            judgment[these] = product / part_of_the_way(counted[these], STEP)
     np.minimum(hits, mass, out=hits)
     return ReweightedPairs(mass, hits, counted, judgment, middle, STEP)
 
 
-def _sums(weight: np.ndarray, starts: np.ndarray, each: np.ndarray) -> np.ndarray:
-    """Sums of rows of `each`, float [ratings, replicates], by their weight, over those from each start to the next."""
-    ends, columns = np.append(starts, len(each)), np.arange(len(each))
-    return np.asarray(sparse.csr_array((weight, columns, ends), shape=(len(starts), len(each))) @ each)
+def _adding(starts: np.ndarray, rows: int) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """What sums rows of a table, float [rows, replicates], by their weight, float [rows], over those from each start to
+    the next."""
+    matrix = sparse.csr_array((np.ones(rows), np.arange(rows), np.append(starts, rows)), shape=(len(starts), rows))
+
+    def add(weight: np.ndarray, each: np.ndarray) -> np.ndarray:
+        matrix.data = weight  # making a matrix takes as long as multiplying by it
+        return np.asarray(matrix @ each)
+
+    return add

@@ -47,13 +47,15 @@ def test_the_short_way_says_what_calibrate_and_score_say(careless: float) -> Non
     short = ScoredStudy.of(study, seed=5)
     for name in INDICES:
         compared = short.comparison(index_of(name))
+        alone = ScoredStudy.of(study, seed=5, primary=name, asked=[]).comparison(index_of(name))
+        assert alone.p_value.tolist() == compared.p_value.tolist()
         beside = [each for each in found.comparisons if each.index == name]
         assert [each.p_value for each in beside] == pytest.approx(compared.p_value.tolist(), abs=1e-12)
     listed = rs.score(
         study.rankings, panel, method="none", measures=["P@5", "nDCG@5"], direction="higher", replicates=200, seed=5,
         primary="P@5",
     ).result  # fmt: skip
-    short_listed = ScoredStudy.of(study, seed=5, primary="P@5", measures=("P@5", "nDCG@5"))
+    short_listed = ScoredStudy.of(study, seed=5, primary="P@5", asked=[index_of("P@5"), index_of("nDCG@5")])
     for name in ("estimated P@5", "estimated nDCG@5"):
         compared = short_listed.comparison(index_of(name))
         beside = [np.nan if each.p_value is None else each.p_value for each in listed.comparisons if each.index == name]
