@@ -27,6 +27,7 @@ from relstudy.common.options.option_wording import option
 from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.sampling.rankdata import ranks
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.pair_numbers import pair_numbers, rows_of
 from relstudy.common.tables.meaning.scales import KnownScale
 
 OF_PAIRS = (
@@ -140,7 +141,8 @@ class JudgedPairs:
             return frame[name].to_numpy(dtype=float) if name in frame else np.full(number, np.nan)
 
         def texts(name: str) -> np.ndarray:
-            return frame[name].astype("str").to_numpy(dtype=object)
+            code, names = pd.factorize(frame[name].astype("str"), use_na_sentinel=False)  # a text for each that differs
+            return np.asarray(names.astype(object))[code]
 
         undecided = 0 if judgments.undecided is None else len(judgments.undecided)
         cuts = known("relevance_cut")
@@ -412,11 +414,6 @@ class JudgedPairs:
     def _kept_among(self) -> list[PairsOfTable]:
         return []
 
-    @cached_property
-    def index(self) -> pd.MultiIndex:
-        """The judged pairs, to look others up among them."""
-        return pd.MultiIndex.from_arrays([self.query_id, self.result_id])
-
 
 class PairsOfTable:
     """The pairs of one system's scores, held against the judged ones.
@@ -436,25 +433,30 @@ class PairsOfTable:
         return all(mine.equals(other) for mine, other in zip(self.columns, columns, strict=True))
 
     @cached_property
-    def keys(self) -> pd.MultiIndex:
-        """The pair of each row."""
-        return pd.MultiIndex.from_arrays([column.astype(object) for column in self.columns])
+    def _numbers(self) -> tuple[np.ndarray, np.ndarray]:
+        """The numbers of the rows' pairs, and of the judged ones."""
+        rows, judged = pair_numbers(self.columns, [self.pairs.query_id, self.pairs.result_id])
+        return rows, judged
 
     @cached_property
     def row(self) -> np.ndarray:
-        """The row of each judged pair, int [judged pairs], or -1."""
-        return np.asarray(self.keys.get_indexer(self.pairs.index))
+        """The row of each judged pair, int64 [judged pairs], or -1."""
+        rows, judged = self._numbers
+        return rows_of(judged, rows)
 
     @cached_property
     def judged(self) -> np.ndarray:
         """True for the rows of judged pairs, bool [rows]."""
-        return np.asarray(self.keys.isin(self.pairs.index))
+        rows, judged = self._numbers
+        return np.isin(rows, judged)
 
     @cached_property
     def pooled(self) -> np.ndarray:
         """True for the rows that lie in the pool, which must be known, bool [rows]."""
         assert self.pairs.pool is not None
-        return np.asarray(self.keys.isin(self.pairs.pool.pairs))
+        pool = self.pairs.pool.pairs
+        rows, pooled = pair_numbers(self.columns, [pool.get_level_values(level) for level in range(2)])
+        return np.isin(rows, pooled)
 
     @cached_property
     def asked(self) -> np.ndarray:

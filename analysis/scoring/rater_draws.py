@@ -38,8 +38,8 @@ and the change times four, leaves a sixteenth of that. Relevance goes all the wa
 none of the few values that calibrated ratings have."""
 RATINGS_AT_ONCE = 400
 """Ratings whose weights in all replicates are made at once, and those of the query that they end in."""
-MOST_CELLS = 50_000_000
-"""Pairs times replicates of one table: 200 MB."""
+MOST_CELLS = 300_000_000
+"""Pairs times replicates of all tables of both kinds together: 1.2 GB."""
 
 
 @dataclass(frozen=True)
@@ -139,7 +139,8 @@ class RaterDraws:
         ratings = pairs.ratings
         if ratings is None or ratings.rater is None:
             raise ValueError("the ratings, with their raters, are needed")
-        most = max(2, MOST_CELLS // max(len(pairs), 1))
+        tables = 2 * (3 if ratings.weight is None else 4)
+        most = max(2, MOST_CELLS // (tables * max(len(pairs), 1)))
         rater = numbered(ratings, np.lexsort((pairs.result_id.astype(str), pairs.query)))
         number = int(rater.max()) + 1
         random = np.random.default_rng([seed, 3])

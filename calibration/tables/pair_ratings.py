@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
+from relstudy.common.tables.meaning.pair_numbers import pair_numbers, rows_of
 
 NUMBERED = {"pair": np.int64, "rater": np.int64}
 COLUMNS = {"rater": "rater_id", "given": "rating"}
@@ -44,12 +45,8 @@ class PairRatings:
         ----------
         ratings : query_id, result_id, calibrated; and rater_id, rating, weight and care where these are known
         """
-        number = np.zeros(len(pairs) + len(ratings), np.int64)  # of each row's pair; an index of two levels is slower
-        for name in PAIR:
-            ids = pd.concat([pairs[name].astype("str"), ratings[name].astype("str")], ignore_index=True)
-            code, names = pd.factorize(ids)
-            number = number * (len(names) + 1) + code
-        row = pd.Index(number[: len(pairs)]).get_indexer(pd.Index(number[len(pairs) :]))
+        of_ratings, of_pairs = pair_numbers(*([table[name] for name in PAIR] for table in (ratings, pairs)))
+        row = rows_of(of_ratings, of_pairs)
         inside = row >= 0
         kept = ratings[inside]
 
@@ -58,7 +55,7 @@ class PairRatings:
 
         rater = pd.factorize(kept["rater_id"], sort=True)[0].astype(np.int64) if "rater_id" in kept else None
         calibrated = kept["calibrated"].to_numpy(dtype=float)
-        return cls(row[inside].astype(np.int64), calibrated, rater, known("rating"), known("weight"), known("care"))
+        return cls(row[inside], calibrated, rater, known("rating"), known("weight"), known("care"))
 
     def part(self, inside: np.ndarray) -> PairRatings:
         """The ratings of some of the pairs, bool [pairs], which are numbered again; their raters are not."""

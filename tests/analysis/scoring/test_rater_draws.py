@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -135,6 +136,27 @@ def test_under_raters_any_index_counts_pairs_as_the_projects_own_do() -> None:
     assert found is not None and expected is not None and np.ptp(scored.weight) > 0.5
     np.testing.assert_allclose(found.drawn, expected.drawn, atol=SINGLE)
     np.testing.assert_allclose(found.both, expected.both, atol=SINGLE)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_tables_of_many_pairs_hold_fewer_replicates_so_that_all_fit(
+    monkeypatch: pytest.MonkeyPatch, weighted: bool
+) -> None:
+    """The limit was for each table, and weighted ratings need a fourth: a million pairs took 1.5 GB in place of 1.2."""
+    monkeypatch.setattr("relstudy.analysis.scoring.rater_draws.MOST_CELLS", 40 * 60)
+    number = np.arange(40)
+    given = np.where(number % 3, 2.0, 4.0)
+    weight = np.repeat([1.0, 2.0], 40) if weighted else None
+    ratings = PairRatings(np.r_[number, number], np.r_[given, given[::-1]], number.repeat(2) % 5, weight=weight)
+    names = [f"q{each // 8}" for each in number], [str(each) for each in number]
+    frame = pd.DataFrame({"query_id": names[0], "result_id": names[1], "judgment": given})
+    pairs = replace(JudgedPairs.of(frame), ratings=ratings)
+    context = ScoringContext(pairs, ScoringOptions())
+    assert context.raters is not None
+    drawn = (context.raters.drawn, context.raters.both)
+    tables = {id(table): table for each in drawn for table in (each.mass, each.hits, each.judgment, each.counted)}
+    assert len(tables) == (8 if weighted else 6)
+    assert {table.shape for table in tables.values()} == {(40, 7 if weighted else 10)}
 
 
 def test_variances_of_queries_and_raters_add_up_once() -> None:
