@@ -151,9 +151,6 @@ class Root(LazyGroup):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] != "hash":  # whose products of matrices are large enough for several threads
-            # Threads of numpy's and scipy's OpenBLAS, made as these are imported, spin for .2 s of each processor.
-            os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
         return super().resolve_command(ctx, [*FORMER.get(args[0], args[0]).split(), *args[1:]])
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -165,6 +162,8 @@ class Root(LazyGroup):
     def main(self, *args: Any, **kwargs: Any) -> Any:
         from relstudy.common.runtime.terminal import plain_terminal
 
+        # Threads of numpy's and scipy's OpenBLAS, made as these are imported, sleep where they would spin for .2 s.
+        os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
         atexit.register(gc.freeze)  # what ends with the process is not searched for cycles first: .1 to .5 s a command
         with plain_terminal():
             return super().main(*args, **kwargs)

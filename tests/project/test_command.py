@@ -41,16 +41,15 @@ def test_a_page_waits_for_no_library_that_fits_or_draws_distributions(module: st
     assert result.stdout.strip() == "[]", result.stderr
 
 
-@pytest.mark.parametrize(("command", "threads"), [("score", "1"), ("preferences", "1"), ("hash", None)])
-def test_only_hashing_starts_threads_for_products_of_matrices(
-    monkeypatch: pytest.MonkeyPatch, command: str, threads: str | None
+def test_threads_for_products_of_matrices_do_not_spin_while_nothing_is_multiplied(
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
-    succeeds(command, "--help")
-    assert os.environ.get("OPENBLAS_NUM_THREADS") == threads
-    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "3")  # what somebody set stays
-    succeeds(command, "--help")
-    assert os.environ["OPENBLAS_NUM_THREADS"] == "3"
+    monkeypatch.delenv("OPENBLAS_THREAD_TIMEOUT", raising=False)
+    succeeds("--help")
+    assert os.environ["OPENBLAS_THREAD_TIMEOUT"] == "4"
+    monkeypatch.setenv("OPENBLAS_THREAD_TIMEOUT", "20")  # what somebody set stays
+    succeeds("--help")
+    assert os.environ["OPENBLAS_THREAD_TIMEOUT"] == "20"
 
 
 def test_help_names_every_subcommand() -> None:
