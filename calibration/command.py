@@ -20,7 +20,7 @@ from relstudy.common.runtime.wording import count_of, listed, number, percent, q
 from relstudy.common.tables.formats.overwriting import with_overwrite
 from relstudy.common.tables.formats.study_archive import is_zip_name, packing
 from relstudy.common.tables.meaning.reading_options import OF_ANY_TABLE, ReadingOptions
-from relstudy.common.tables.meaning.study_folder import answers_file, score_files, table_in
+from relstudy.common.tables.meaning.study_folder import answers_file, ratings_in, score_files
 
 if TYPE_CHECKING:
     from relstudy.calibration.method_comparison import Beside
@@ -138,9 +138,9 @@ def calibrate(
     """
     folder, pairs, by, compare = None, further.pairs, further.by, further.compare
     if ratings.is_dir():
-        folder, ratings = ratings, table_in(ratings, "ratings.csv", f"relstudy export {quoted(ratings)}")
+        folder, (ratings, beside) = ratings, ratings_in(ratings)
         out = folder if out is None and compare is None else out
-        pairs = folder / "pairs.csv" if pairs is None and (folder / "pairs.csv").is_file() else pairs
+        pairs = beside if pairs is None else pairs
     if out is None and compare is None:
         raise click.UsageError(f"Name a folder to write to, with -o; try: relstudy calibrate {quoted(ratings)} -o out")
     packed = out is not None and is_zip_name(out)

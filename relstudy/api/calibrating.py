@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -36,6 +37,7 @@ from relstudy.common.tables.column_names import under_own_names
 from relstudy.common.tables.formats.dataframe_libraries import Source, path_or_frame, tasks_of_library
 from relstudy.common.tables.meaning.reading import Reading, ReadingChanges
 from relstudy.common.tables.meaning.reading_options import ReadingOptions, renamings
+from relstudy.common.tables.meaning.study_folder import ratings_in
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -329,7 +331,8 @@ def calibrate(
 
     Parameters
     ----------
-    ratings : what `read_ratings` gives, or anything it takes
+    ratings : what `read_ratings` gives, or anything it takes; or a study's folder, whose ratings.csv and pairs.csv are
+        then taken
     options : the choices behind a calibration, for several calls; single ones are given by their names, as below
     pairs : a pairs table (path or DataFrame) to take inclusion probabilities from
     changes : the fields of `CalibrationOptions`, and those that `read_ratings` takes, each by its name; None leaves one
@@ -348,6 +351,9 @@ def calibrate(
     [2.0, 4.0]
     """
     check_arguments(calibrate, locals())
+    if isinstance(ratings, str | os.PathLike) and Path(ratings).is_dir():
+        ratings, drawn = ratings_in(Path(ratings))
+        pairs = drawn if pairs is None else pairs
     if isinstance(ratings, Ratings):
         unread(ratings, Reading.stated(changes))
         as_read = fields_given(RatingsOptions, changes)

@@ -105,6 +105,19 @@ def test_several_paths_are_taken_as_the_command_takes_them() -> None:
         rs.score([GIFT, GIFT], judgments)
 
 
+def test_calibrate_takes_a_studys_folder_as_the_command_does(tmp_path: Path) -> None:
+    for name in ("ratings.csv", "pairs.csv"):
+        shutil.copy(EXAMPLE / name, tmp_path)
+    ours = rs.calibrate(tmp_path)
+    assert ours.judgments["inclusion_probability"].nunique() > 1
+    assert ours.as_json() == printed("calibrate", tmp_path)
+    own = read(tmp_path / "pairs.csv").assign(inclusion_probability=0.5, query_probability=1.0)
+    assert rs.calibrate(tmp_path, pairs=own).judgments["inclusion_probability"].nunique() == 1
+    (tmp_path / "ratings.csv").unlink()
+    with pytest.raises(rs.RelstudyError, match=r"no ratings\.csv in this folder; `relstudy export .*` writes it"):
+        rs.calibrate(tmp_path)
+
+
 def test_fit_takes_a_studys_folder_as_the_command_does(tmp_path: Path) -> None:
     """It was a TypeError, beside `score`, which takes it. Endings may be in capitals; what is not there is named."""
     (tmp_path / "study" / "scores").mkdir(parents=True)

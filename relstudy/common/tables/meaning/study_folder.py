@@ -82,6 +82,19 @@ def table_in(folder: Path, name: str, made_by: str) -> Path:
     return path
 
 
+def ratings_in(folder: Path) -> tuple[Path, Path | None]:
+    """The ratings of a study's folder, and the pairs that were drawn where they lie there.
+
+    Raises
+    ------
+    RelstudyError
+        if there are no ratings
+    """
+    pairs = folder / "pairs.csv"
+    ratings = table_in(folder, "ratings.csv", f"relstudy export {quoted(folder)}")
+    return ratings, pairs if pairs.is_file() else None
+
+
 def judgments_in(folder: Path) -> Path:
     """The judgments of a study's folder.
 
