@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 import pandas as pd
 
-from relstudy.api.inputs import ScoredSystems, refuse_taken, scores_of, table_of, unread
+from relstudy.api.inputs import ScoredSystems, folder_of, refuse_taken, scores_of, table_of, unread
 from relstudy.calibration import pipeline
 from relstudy.calibration.method_comparison import beside_others, beside_sentences
 from relstudy.calibration.methods import METHODS, methods_named
@@ -351,8 +350,9 @@ def calibrate(
     [2.0, 4.0]
     """
     check_arguments(calibrate, locals())
-    if isinstance(ratings, str | os.PathLike) and Path(ratings).is_dir():
-        ratings, drawn = ratings_in(Path(ratings))
+    folder = folder_of(ratings)
+    if folder is not None:
+        ratings, drawn = ratings_in(folder)
         pairs = drawn if pairs is None else pairs
     if isinstance(ratings, Ratings):
         unread(ratings, Reading.stated(changes))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 import pandas as pd
 
 from relstudy.api.calibrating import CalibratedPanel
-from relstudy.api.inputs import ScoredSystems, judgments_of, scores_of
+from relstudy.api.inputs import ScoredSystems, folder_of, judgments_of, scores_of
 from relstudy.common.charts.figures import figure_of
 from relstudy.common.options.argument_checks import check_arguments
 from relstudy.common.options.declaration import fields_given
@@ -24,7 +24,7 @@ from relstudy.common.tables.formats.dataframe_libraries import Source
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.reading import Reading, ReadingChanges
 from relstudy.common.tables.meaning.reading_options import ReadingOptions
-from relstudy.common.tables.meaning.study_folder import judgments_in, only_folder, scores_in
+from relstudy.common.tables.meaning.study_folder import judgments_in, scores_in
 from relstudy.mapping.fitted import FittedMapping
 from relstudy.mapping.options import FitChanges, FitOptions
 from relstudy.mapping.plots import mapping_figure
@@ -184,7 +184,7 @@ def fit(
     [3.0]
     """
     check_arguments(fit, locals())
-    folder = only_folder((os.fspath(scores),)) if isinstance(scores, str | os.PathLike) else None
+    folder = folder_of(scores)
     if folder is not None:
         scores = scores_in(folder)
         judgments = judgments_in(folder) if judgments is None else judgments

@@ -98,6 +98,11 @@ class CheckedFrame(Checked):
         return f"the DataFrame has: {self.columns_shown()}{index}"
 
 
+def folder_of(source: Any) -> Path | None:
+    """The study's folder, where it is given in place of its tables."""
+    return Path(source) if isinstance(source, str | os.PathLike) and Path(source).is_dir() else None
+
+
 def table_of(source: Source, name: str) -> Checked:
     """A file's table or a DataFrame, to be checked.
 

@@ -16,7 +16,16 @@ from relstudy.analysis.scoring.options import ScoringChanges, ScoringOptions, op
 from relstudy.analysis.scoring.saved import SavedComparison, read_comparison
 from relstudy.api.calibrating import CalibratedPanel
 from relstudy.api.fitting import Mappings
-from relstudy.api.inputs import Scored, ScoredSystems, judgments_of, scores_of, study_tables_of, table_of, unread
+from relstudy.api.inputs import (
+    Scored,
+    ScoredSystems,
+    folder_of,
+    judgments_of,
+    scores_of,
+    study_tables_of,
+    table_of,
+    unread,
+)
 from relstudy.api.scores import Scores
 from relstudy.calibration.tables.study_tables import StudyTables, read_study_tables
 from relstudy.common.options.argument_checks import check_arguments
@@ -26,7 +35,7 @@ from relstudy.common.runtime.errors import RelstudyError
 from relstudy.common.tables.formats.dataframe_libraries import Source, path_or_frame
 from relstudy.common.tables.meaning.reading import GradedReadingChanges, Reading
 from relstudy.common.tables.meaning.reading_options import ReadingOptions
-from relstudy.common.tables.meaning.study_folder import judgments_in, mappings_in, only_folder, scores_in
+from relstudy.common.tables.meaning.study_folder import judgments_in, mappings_in, scores_in
 from relstudy.mapping.fitted import FittedMapping, read_mappings
 from relstudy.mapping.scores.score_files import refuse_absent
 from relstudy.mapping.scores.score_table import ScoreTable
@@ -99,7 +108,7 @@ def score(
     [[1.0, 0.0]]
     """
     check_arguments(score, locals())
-    folder = only_folder((os.fspath(scores),)) if isinstance(scores, str | os.PathLike) else None
+    folder = folder_of(scores)
     sources: Sequence[ScoredSystems] = [scores]
     if folder is not None:
         sources = scores_in(folder)
