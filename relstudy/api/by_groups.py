@@ -13,7 +13,7 @@ import pandas as pd
 
 from relstudy.api.calibrating import CalibrateChanges, CalibratedPanel, calibrate
 from relstudy.api.fitting import FitReadingChanges, Mappings, fitted, write_mappings
-from relstudy.api.inputs import ScoredSystems, judgments_of, refuse_taken, scores_of, table_of
+from relstudy.api.inputs import ScoredSystems, folder_of, judgments_of, refuse_taken, scores_of, table_of
 from relstudy.calibration.interfaces import joined_tables, pairs_asked_alike, read_interfaces, side_by_side, write_parts
 from relstudy.calibration.options import CalibrationOptions, RatingsOptions
 from relstudy.calibration.tables.study_tables import pairs_beside
@@ -29,6 +29,7 @@ from relstudy.common.tables.formats.dataframe_libraries import Source
 from relstudy.common.tables.meaning.group_columns import groups_of
 from relstudy.common.tables.meaning.reading import Reading
 from relstudy.common.tables.meaning.reading_options import ReadingOptions
+from relstudy.common.tables.meaning.study_folder import ratings_in
 from relstudy.mapping.options import FitOptions
 from relstudy.mapping.systems import by_group
 
@@ -158,7 +159,7 @@ def calibrate_by(
 
     Parameters
     ----------
-    ratings : what `read_ratings` takes; its parts may be on different scales
+    ratings : what `read_ratings` takes, or a study's folder; its parts may be on different scales
     column : of the ratings, or of the pairs, such as "scale" or "paradigm"
     pairs : path of a pairs table, for columns that the ratings lack and for inclusion probabilities
     changes : as in `calibrate`
@@ -181,6 +182,10 @@ def calibrate_by(
     (['image', 'text'], [3.0])
     """
     check_arguments(calibrate_by, locals())
+    folder = folder_of(ratings)
+    if folder is not None:
+        ratings, drawn = ratings_in(folder)
+        pairs = drawn if pairs is None else pairs
     table = table_of(ratings, "the ratings")
     refuse_taken(table, changes.get("columns") or {})
     path = None if pairs is None else Path(pairs)

@@ -100,7 +100,8 @@ class CheckedFrame(Checked):
 
 def folder_of(source: Any) -> Path | None:
     """The study's folder, where it is given in place of its tables."""
-    return Path(source) if isinstance(source, str | os.PathLike) and Path(source).is_dir() else None
+    # Path.is_dir takes "" for the folder one is in, and has an error of its own for a text of a thousand letters
+    return Path(source) if isinstance(source, str | os.PathLike) and os.path.isdir(source) else None
 
 
 def table_of(source: Source, name: str) -> Checked:

@@ -38,6 +38,7 @@ def test_calibrate_by_is_the_command_and_its_parts_stand_in_one_table(folder: Pa
     parts = rs.calibrate_by(folder / "ratings.csv", "paradigm", pairs=folder / "pairs.csv", method="mean")
     options = ["--pairs", folder / "pairs.csv", "-o", folder / "out", "--by", "paradigm", "--method", "mean"]
     assert parts.summary() == printed("calibrate", folder / "ratings.csv", *options)
+    assert parts.summary() == rs.calibrate_by(folder, "paradigm", method="mean").summary()
     assert parts.table[["paradigm", "pairs"]].values.tolist() == [["image", 16], ["text", 16]]
     written = pd.read_csv(folder / "out" / "judgments.csv")
     assert parts.judgments["judgment"].tolist() == pytest.approx(written["judgment"].tolist(), abs=1e-12)

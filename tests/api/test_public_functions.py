@@ -105,7 +105,7 @@ def test_several_paths_are_taken_as_the_command_takes_them() -> None:
         rs.score([GIFT, GIFT], judgments)
 
 
-def test_calibrate_takes_a_studys_folder_as_the_command_does(tmp_path: Path) -> None:
+def test_calibrate_takes_a_studys_folder_as_the_command_does(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ratings.csv", "pairs.csv"):
         shutil.copy(EXAMPLE / name, tmp_path)
     ours = rs.calibrate(tmp_path)
@@ -113,6 +113,11 @@ def test_calibrate_takes_a_studys_folder_as_the_command_does(tmp_path: Path) -> 
     assert ours.as_json() == printed("calibrate", tmp_path)
     own = read(tmp_path / "pairs.csv").assign(inclusion_probability=0.5, query_probability=1.0)
     assert rs.calibrate(tmp_path, pairs=own).judgments["inclusion_probability"].nunique() == 1
+    monkeypatch.chdir(tmp_path)
+    for no_folder in ("", "rater_id,query_id,result_id,rating\n" + "a,q,x,3\n" * 60):
+        for function in (rs.calibrate, rs.fit, rs.score):
+            with pytest.raises(rs.RelstudyError):
+                function(no_folder)
     (tmp_path / "ratings.csv").unlink()
     with pytest.raises(rs.RelstudyError, match=r"no ratings\.csv in this folder; `relstudy export .*` writes it"):
         rs.calibrate(tmp_path)
