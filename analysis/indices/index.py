@@ -58,6 +58,8 @@ class Index:
     guess, guess_label : what guessing gives, of the share of relevant pairs, and what that is called in a picture
     derivative : with respect to what people say of each pair; None where a further round cannot be aimed at it
     of_run : whether it is a measure of what a system retrieved, whatever pairs others score
+    of_relevance_alone : whether raters change it through which pairs are relevant and in no other way; judgments under
+        other raters are not drawn then
     source : where it is from
 
     Examples
@@ -93,6 +95,7 @@ class Index:
     guess_label: str = "guessing"
     derivative: Derivative | None = field(default=None, repr=False)
     of_run: bool = False
+    of_relevance_alone: bool = False
     source: str = ""
 
     def __post_init__(self) -> None:
@@ -124,11 +127,6 @@ class Index:
     def of_judgments(self) -> bool:
         """True where pairs count as in the correlation."""
         return self.needs is Needs.JUDGMENTS
-
-    @property
-    def sees_judgments(self) -> bool:
-        """True where it may rest on judgments beyond which pairs are relevant."""
-        return self.of_judgments or self.figure is not None
 
     def over_draws(self, pairs: SystemPairs) -> BootstrapStatistic:
         """The index with its replicates."""

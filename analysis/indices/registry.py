@@ -137,6 +137,7 @@ AVERAGE_PRECISION = Index(
     each_query=lambda pairs: pairs.order_in_each_query()[0],
     also=("average precision", "pooled average precision"),
     limited=True,
+    of_relevance_alone=True,
     guess=lambda share: share,
     derivative=derivative_of_average_precision,
     source="Shirahatti and Barnard 2005, section 5.5.3",
@@ -158,6 +159,7 @@ NORMALISED_RANK = Index(
     complement=True,
     in_100=True,
     limited=True,
+    of_relevance_alone=True,
     guess=lambda share: 0.5,
     derivative=derivative_of_normalised_rank,
     also=("pairwise accuracy", "good above poor"),
@@ -181,6 +183,7 @@ SAME_QUERY = Index(
     each_query=lambda pairs: pairs.lists.by_query(),
     in_100=True,
     limited=True,
+    of_relevance_alone=True,
     also=("good above poor in the same query", "good above poor by query", "same query"),
     guess=lambda share: 0.5,
     source="Hanley and McNeil 1982, of each query",
@@ -277,6 +280,7 @@ def _measure(name: str) -> Index:
         draws=lambda pairs: pairs.over_queries(bare),
         each_query=lambda pairs: pairs.measured(bare).values,
         of_run=True,
+        of_relevance_alone=True,
         source="ir-measures",
     )
 

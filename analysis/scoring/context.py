@@ -95,7 +95,7 @@ class ScoringContext:
         if self.rater_population.raters is None:
             return None
         replicates, seed = self.options.replicates, self.options.seed
-        judged = any(index.sees_judgments for index in self.asked)
+        judged = not all(index.of_relevance_alone for index in self.asked)
         return RaterDraws.of(self.pairs, self.relevance, replicates, seed, self.population.finite, judged)
 
     def free(self) -> None:

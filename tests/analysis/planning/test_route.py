@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 import relstudy as rs
+from relstudy.analysis.indices.index import Index, Needs
 from relstudy.analysis.indices.registry import index_of
 from relstudy.analysis.planning.options import Assumptions, PlanOptions
 from relstudy.analysis.planning.power import plan_study
@@ -16,6 +17,7 @@ from relstudy.analysis.planning.route import ScoredStudy
 from relstudy.analysis.planning.simulated_worlds import Drawing, NormalShape, People, World
 from relstudy.analysis.planning.sources import Pilot, assumed_studies, piloted_studies
 from relstudy.analysis.resampling.bootstrap import REPLICATES
+from relstudy.analysis.resampling.spread import CORRELATION
 from relstudy.api.inputs import study_tables_of
 from relstudy.calibration.tables.study_tables import StudyTables
 from relstudy.common.runtime.errors import RelstudyError
@@ -65,6 +67,22 @@ def test_the_short_way_says_what_calibrate_and_score_say(careless: float) -> Non
     ranks = short.comparison(index_of("average_precision")).ranks
     assert found.ranks.low.tolist() == ranks.low.tolist()
     assert found.ranks.high.tolist() == ranks.high.tolist()
+
+
+def test_judgments_under_other_raters_are_drawn_for_every_index_that_may_see_them() -> None:
+    """One that was registered with `draws` ended in an error: its name does not say what it looks at."""
+    shape, random = NormalShape((0.6, 0.5), items=40), np.random.default_rng(7)
+    people = People(raters=6, ratings_each=2, base=20, relevant=0.3)
+    study = World(shape.collection(20, random), Drawing(12, 0.5, 0.4), people).draw(20, random)
+    own = Index(
+        name="own", term="own", definition="", needs=Needs.RELEVANCE, scale=CORRELATION,
+        draws=lambda pairs: pairs.correlation(), each_query=lambda pairs: pairs.correlation_in_each_query(),
+    )  # fmt: skip
+    for index, drawn in ((own, True), (index_of("pearson"), True), (index_of("same_query"), False)):
+        scored = ScoredStudy.of(study, primary="same_query", asked=[index])
+        assert scored.comparison(index).p_value[0] > 0
+        assert scored.context.raters is not None
+        assert (scored.context.raters.drawn.judgment.size > 0) == drawn
 
 
 @pytest.mark.slow
