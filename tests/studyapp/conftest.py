@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
 from collections.abc import Callable, Iterator
 from functools import cache, partial
@@ -16,6 +17,12 @@ from relstudy.studyapp.web.app import create_app
 from tests.studyapp.cluster import Cluster, installed
 from tests.studyapp.listener import Listener, listening
 from tests.studyapp.studies import TOML, Made, write_study
+
+
+@pytest.fixture(autouse=True)
+def same_pages_every_time(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Raters' seeds are the test's own, so that every run of it hands out the same pages."""
+    monkeypatch.setattr("secrets.randbits", random.Random(request.node.nodeid).getrandbits)
 
 
 @pytest.fixture(scope="session")

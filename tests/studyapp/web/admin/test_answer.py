@@ -154,11 +154,12 @@ def test_where_a_judge_is_least_sure_the_next_pairs_tell_most(tmp_path):
     )
     pairs.assign(rating=judge).to_csv(folder / "judges" / "model.csv", index=False)
     before = pd.read_csv(folder / "pairs.csv")
-    for _, *commands in (found.next_round, by_mappings):
+    # a round by mappings also draws pairs that are there already
+    for (_, *commands), fewest in ((found.next_round, int(said[1]) - 10), (by_mappings, 1)):
         for command in commands:
             succeeds(*shlex.split(command.removeprefix("relstudy ")))
         after = pd.read_csv(folder / "pairs.csv")
-        assert len(after) == pytest.approx(len(before) + int(said[1]), rel=0.15)
+        assert len(before) + fewest <= len(after) <= len(before) + int(said[1]) + 10
         assert set(after["query_id"]) == set(before["query_id"])
         before = after
 
