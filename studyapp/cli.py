@@ -164,6 +164,7 @@ class Root(LazyGroup):
 
         # Threads of numpy's and scipy's OpenBLAS, made as these are imported, sleep where they would spin for .2 s.
         os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
+        gc.set_threshold(50_000)  # hardly anything that imports or numba make is garbage: up to .2 s a command
         atexit.register(gc.freeze)  # what ends with the process is not searched for cycles first: .1 to .5 s a command
         with plain_terminal():
             return super().main(*args, **kwargs)
