@@ -12,7 +12,7 @@ import numpy as np
 from relstudy.analysis.indices.correlation import parts_of
 from relstudy.analysis.indices.precision_recall import SHARES, Retrieval, thresholds_at
 from relstudy.analysis.resampling.bootstrap import in_threads
-from relstudy.common.runtime.compiled import choose, compiled_for_many, lanes
+from relstudy.common.runtime.compiled import choose, compiled_for_many, lanes, lanes_where
 
 WIDTH = 128
 """Replicates that are counted side by side: their sums stay in the processor's cache."""
@@ -130,8 +130,12 @@ def _scores_at_shares(
         wanted[b] = choose(total[b] > 0.0, shares[0] * total[b], np.inf)
     for i in range(len(row)):
         counts, w = times[row[i], start:stop], weight[i]
+        reached = 0
         for b in lanes(width):
             seen[b] += w * counts[b]
+            reached += lanes_where(seen[b] >= wanted[b])
+        if reached == 0:
+            continue
         for b in np.flatnonzero(seen >= wanted):
             while seen[b] >= wanted[b]:
                 cuts[following[b], b] = score[i]

@@ -78,14 +78,20 @@ def choose(where: Any, one: Any, other: Any) -> Any:
     return np.where(where, one, other)
 
 
+def lanes_where(where: Any) -> Any:
+    """In how many of the lanes `where` is true."""
+    return np.count_nonzero(where)
+
+
 @functools.cache
 def _numba() -> Any:
-    """numba, which has been told what `lanes` and `choose` are."""
+    """numba, which has been told what `lanes`, `choose` and `lanes_where` are."""
     import numba
     from numba.extending import overload
 
     overload(lanes, inline="always")(lambda width: lambda width: range(width))
     overload(choose)(lambda where, one, other: lambda where, one, other: one if where else other)
+    overload(lanes_where, inline="always")(lambda where: lambda where: int(where))
     return numba
 
 
