@@ -15,7 +15,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import expit, log_softmax
 
 LEFT, EQUAL, RIGHT = -1, 0, 1
@@ -121,6 +120,8 @@ def fit_preferences(
 
 def _likeliest(model: _Model, spreads: np.ndarray, free: np.ndarray) -> np.ndarray:
     """The spreads of greatest evidence; only those numbered in `free` are looked for."""
+    from scipy.optimize import minimize
+
     spreads = spreads.copy()
     if not len(free):
         return spreads
