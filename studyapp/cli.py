@@ -135,7 +135,7 @@ class LazyGroup(click.Group):
             args = [" ".join(args[:2]), *args[2:]]
         name, command, rest = super().resolve_command(ctx, args)
         if command is not None:
-            _refuse_second_file(click.Context(command, ctx, name, **command.context_settings), rest)
+            _check_files(click.Context(command, ctx, name, **command.context_settings), rest)
         return name, command, rest
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -188,14 +188,20 @@ class Root(LazyGroup):
             fail(RelstudyError(sentence))
 
 
-def _refuse_second_file(ctx: click.Context, words: list[str]) -> None:
-    """Refuse two files for an option that takes one, of which the first would be dropped without a word."""
+def _check_files(ctx: click.Context, words: list[str]) -> None:
+    """Refuse an empty name, such as of a variable that is not set, which would be the folder that one is in; and two
+    files for an option that takes one, of which the first would be dropped without a word."""
     try:
-        given = ctx.command.make_parser(ctx).parse_args(list(words))[2]
+        given, _, order = ctx.command.make_parser(ctx).parse_args(list(words))
     except click.UsageError:
         return  # said where the command itself reads its words
-    for each in given:
-        if isinstance(each.type, click.Path) and not each.multiple and each.nargs == 1 and given.count(each) > 1:
+    for each in ctx.command.params:
+        if not isinstance(each.type, click.Path):
+            continue
+        named = given.get(each.name or "")
+        if named == "" or (isinstance(named, list | tuple) and "" in named):
+            raise click.UsageError(f"{each.get_error_hint(ctx)} takes no empty name", ctx)
+        if not each.multiple and each.nargs == 1 and order.count(each) > 1:
             raise click.UsageError(f"{each.opts[0]} takes one file, and several are given", ctx)
 
 

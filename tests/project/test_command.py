@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 
@@ -86,6 +87,13 @@ def test_an_unknown_subcommand_is_a_usage_error() -> None:
     result = run("calibrat")
     assert result.returncode == 2
     assert "calibrat" in result.stderr
+
+
+@pytest.mark.parametrize("words", ["calibrate ''", "score '' -j a.csv", "fit a.csv ''", "report . -o ''", "export ''"])
+def test_a_variable_that_is_not_set_is_not_the_folder_one_is_in(words: str) -> None:
+    result = relstudy(*shlex.split(words))
+    assert result.exit_code == 2
+    assert "takes no empty name" in result.stderr
 
 
 def test_two_files_for_an_option_that_takes_one_are_refused() -> None:
