@@ -145,6 +145,17 @@ def test_snapshots_and_unrated_books_of_a_search_tool_are_results(tmp_path):
         assert "results or answers without ratings" in succeeds("inspect", tmp_path / name).output
 
 
+def test_what_results_say_is_no_grade_though_it_comes_again(tmp_path):
+    """Five descriptions of thirty products were judgments whose worth was asked for."""
+    rows = [
+        (f"query {q}", f"Product {k} of {q}", f"A lamp of kind {k}", f"http://example.org/{q}/{k}")
+        for q in range(6)
+        for k in range(5)
+    ]
+    pd.DataFrame(rows, columns=["query", "title", "description", "url"]).to_csv(tmp_path / "shop.csv", index=False)
+    assert "results or answers without ratings" in succeeds("inspect", tmp_path / "shop.csv").output
+
+
 ASKED = ("How do lakes form?", "Why is the sky blue?")
 
 
