@@ -392,7 +392,10 @@
     inside.append(close, sides);
     dialog.append(inside);
     dialog.addEventListener("click", () => dialog.close());
-    dialog.addEventListener("close", () => { dialog.remove(); link.focus(); });
+    dialog.addEventListener("close", () => {
+      dialog.remove();
+      if (document.activeElement === document.body) link.focus(); // not taken from where somebody has gone by now
+    });
     document.body.append(dialog);
     dialog.showModal();
   };
