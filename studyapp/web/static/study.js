@@ -392,11 +392,9 @@
     inside.append(close, sides);
     dialog.append(inside);
     dialog.addEventListener("click", () => dialog.close());
-    dialog.addEventListener("close", () => {
-      dialog.remove();
-      if (document.activeElement === document.body) link.focus(); // not taken from where somebody has gone by now
-    });
+    dialog.addEventListener("close", () => dialog.remove());
     document.body.append(dialog);
+    link.focus(); // whither the browser gives the focus back; Safari's click on a link leaves it elsewhere
     dialog.showModal();
   };
 
