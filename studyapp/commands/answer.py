@@ -249,7 +249,7 @@ def _next_round(run: ScoringRun, plan: LookPlan | None, folder: Path, judgments:
     words = ["--from-mappings", "--same-queries", "--results", str(results), "--paradigm", str(judged.index[0])]
     return (
         "No judge of this study can say which pairs are most informative. A round by mappings asks for more of the "
-        "grades that are rare so far; some of its pairs may be there already:",
+        "grades that are rare so far; some of its pairs may have been drawn before:",
         *first,
         shlex.join(["relstudy", "fit", as_argument(folder)]),
         shlex.join(["relstudy", "sample", as_argument(folder), *words]),
