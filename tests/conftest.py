@@ -93,10 +93,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What was imported and collected stays to the end: the garbage collector need not look at it after each test, and
-    it looks as seldom as where a command runs."""
+    """What was imported and collected stays to the end: the garbage collector need not look at it after each test."""
     gc.freeze()
-    gc.set_threshold(50_000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
