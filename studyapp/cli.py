@@ -11,6 +11,7 @@ from typing import Any
 
 import click
 
+from relstudy.common.options.command_group import CheckedGroup
 from relstudy.common.runtime.by_name import load
 
 SECTIONS: dict[str, dict[str, tuple[str, str]]] = {
@@ -111,7 +112,7 @@ REFUSED = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENAMETOOLONG, errno.ELO
 """Answers of a system where a file cannot be had, whatever the program does."""
 
 
-class LazyGroup(click.Group):
+class LazyGroup(CheckedGroup):
     """A group that knows its subcommands by name and imports one only to run it; a name may be of two words."""
 
     def __init__(self, *args: Any, sections: dict[str, dict[str, tuple[str, str]]], **kwargs: Any) -> None:
@@ -133,10 +134,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if " ".join(args[:2]) in self.places:
             args = [" ".join(args[:2]), *args[2:]]
-        name, command, rest = super().resolve_command(ctx, args)
-        if command is not None:
-            _check_files(click.Context(command, ctx, name, **command.context_settings), rest)
-        return name, command, rest
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         width = max(map(len, self.places))
@@ -186,23 +184,6 @@ class Root(LazyGroup):
             if sentence is None:
                 raise
             fail(RelstudyError(sentence))
-
-
-def _check_files(ctx: click.Context, words: list[str]) -> None:
-    """Refuse an empty name, such as of a variable that is not set, which would be the folder that one is in; and two
-    files for an option that takes one, of which the first would be dropped without a word."""
-    try:
-        given, _, order = ctx.command.make_parser(ctx).parse_args(list(words))
-    except click.UsageError:
-        return  # said where the command itself reads its words
-    for each in ctx.command.params:
-        if not isinstance(each.type, click.Path):
-            continue
-        named = given.get(each.name or "")
-        if named == "" or (isinstance(named, list | tuple) and "" in named):
-            raise click.UsageError(f"{each.get_error_hint(ctx)} takes no empty name", ctx)
-        if not each.multiple and each.nargs == 1 and order.count(each) > 1:
-            raise click.UsageError(f"{each.opts[0]} takes one file, and several are given", ctx)
 
 
 def _overview() -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from relstudy.common.options.command_group import CheckedGroup
 from relstudy.common.options.command_options import taking
 from relstudy.common.options.declaration import CommandOptions, option
 
@@ -33,7 +34,7 @@ ADVICE = {
 """Meaning of each list of a comparison, for people."""
 
 
-@click.group()
+@click.group(cls=CheckedGroup)
 def prolific() -> None:
     """Compare Prolific's submissions with this study's raters, free places, list bonuses.
 

@@ -89,11 +89,17 @@ def test_an_unknown_subcommand_is_a_usage_error() -> None:
     assert "calibrat" in result.stderr
 
 
-@pytest.mark.parametrize("words", ["calibrate ''", "score '' -j a.csv", "fit a.csv ''", "report . -o ''", "export ''"])
-def test_a_variable_that_is_not_set_is_not_the_folder_one_is_in(words: str) -> None:
+@pytest.mark.parametrize(
+    ("words", "empty"),
+    [
+        ("calibrate ''", "'RATINGS'"), ("score '' -j a.csv", "'SCORES...'"), ("fit a.csv ''", "'SCORES...'"),
+        ("report . -o ''", "'--out'"), ("score . -o ''", "'--out'"), ("hash split --labels a.npy -o ''", "'--out'"),
+    ],
+)  # fmt: skip
+def test_a_variable_that_is_not_set_is_not_the_folder_one_is_in(words: str, empty: str) -> None:
     result = relstudy(*shlex.split(words))
     assert result.exit_code == 2
-    assert "takes no empty name" in result.stderr
+    assert empty in result.stderr and result.stderr.endswith("is empty\n")
 
 
 def test_two_files_for_an_option_that_takes_one_are_refused() -> None:

@@ -21,6 +21,7 @@ from relstudy.analysis.hashing.commands.ranked import graded_command, rank_comma
 from relstudy.analysis.hashing.commands.search import search_command
 from relstudy.analysis.hashing.metrics.conventions import Conventions
 from relstudy.analysis.hashing.options import CodeFormat, Engine, LabelText
+from relstudy.common.options.command_group import CheckedGroup
 from relstudy.common.options.command_options import options_of, taking
 from relstudy.common.options.declaration import CommandOptions, fields_given, option
 from relstudy.common.runtime.console import print_json, print_table, progress, say
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from relstudy.analysis.hashing.counting.shards import Job
 
 
-@click.group("hash")
+@click.group("hash", cls=CheckedGroup)
 def hash_group() -> None:
     """Hamming metrics for systems that retrieve by binary hash codes.
 
