@@ -394,7 +394,8 @@
     dialog.addEventListener("click", () => dialog.close());
     dialog.addEventListener("close", () => dialog.remove());
     document.body.append(dialog);
-    link.focus(); // whither the browser gives the focus back; Safari's click on a link leaves it elsewhere
+    // The browser gives the focus back to where it is now, which Safari does not move when a link is clicked.
+    link.focus({ preventScroll: true });
     dialog.showModal();
   };
 
