@@ -137,7 +137,7 @@ def _scores_at_shares(
         if reached == 0:
             continue
         for b in np.flatnonzero(seen >= wanted):
-            while seen[b] >= wanted[b]:
+            while following[b] < number and seen[b] >= wanted[b]:
                 cuts[following[b], b] = score[i]
                 following[b] += 1
                 wanted[b] = shares[following[b]] * total[b] if following[b] < number else np.inf

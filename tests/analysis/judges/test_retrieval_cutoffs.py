@@ -36,3 +36,12 @@ def test_each_replicate_is_cut_at_its_own_score(everywhere: bool, monkeypatch: p
             hits = counted @ (relevance * above)
             assert precision[of_share, replicate] == pytest.approx(hits / (counted @ above), abs=1e-12)
             assert recall[of_share, replicate] == pytest.approx(hits / (counted @ relevance), abs=1e-12)
+
+
+@pytest.mark.parametrize("pairs", [4, 3000])
+def test_weights_whose_sum_is_infinite_end_where_the_shares_do(pairs: int) -> None:
+    """An infinite weight reaches every share, and machine code wrote beyond the last."""
+    cuts = Cuts.of_sample(
+        np.arange(pairs, 0, -1.0), np.full(pairs, 1e308), np.zeros(pairs, dtype=np.int64), np.full((1, 2), 2.0)
+    )
+    assert cuts.varying is not None and np.isfinite(cuts.varying).all()
