@@ -149,7 +149,7 @@ class Root(LazyGroup):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        return super().resolve_command(ctx, [*FORMER.get(args[0], args[0]).split(), *args[1:]])
+        return super().resolve_command(ctx, [*FORMER[args[0]].split(), *args[1:]] if args[0] in FORMER else args)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         if not args and not ctx.resilient_parsing:

@@ -102,6 +102,17 @@ def test_a_variable_that_is_not_set_is_not_the_folder_one_is_in(words: str, empt
     assert empty in result.stderr and result.stderr.endswith("is empty\n")
 
 
+def test_an_empty_word_hides_no_help_and_no_completion_and_may_be_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of a command, which ended in an IndexError; cells that are empty are missing answers."""
+    assert "Usage: relstudy score" in run("score", "", "--help").stdout
+    assert "No such command ''" in relstudy("").stderr
+    assert "is empty" not in relstudy("calibrate", "ratings.csv", "--missing", "", "-o", "out").stderr
+    monkeypatch.setenv("COMP_WORDS", "relstudy calibrate '' --")
+    monkeypatch.setenv("COMP_CWORD", "3")
+    monkeypatch.setenv("_RELSTUDY_COMPLETE", "bash_complete")
+    assert "--out" in run().stdout
+
+
 def test_two_files_for_an_option_that_takes_one_are_refused() -> None:
     """The first was dropped without a word."""
     result = run("score", "scores.csv", "-j", "first.csv", "--judgments", "second.csv")

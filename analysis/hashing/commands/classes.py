@@ -78,7 +78,7 @@ class PicturesOptions(CommandOptions):
     database_pictures: str = option(..., "The database's pictures, likewise.")
     within: tuple[int, ...] = option((), "Hamming distances, rising; repeat.", at_least=0, shown="1, 2")
     most: int = option(10, "Pictures in a row.", at_least=1, at_most=40)
-    output: str = option(..., "Where to write the picture (.svg).", flags=("-o", "--out"))
+    output: str = option(..., "Where to write the picture (.svg).", flags=("-o", "--out"), metavar="PATH")
 
 
 @click.command("pictures")

@@ -40,7 +40,7 @@ class TruthOptions(Drawn):
     database_ids: str | None = option(None, "Ids of the database codes, one a line, for --kind judgments.")
     threshold: float | None = option(None, "Relevant where judged above it.", shown="the cut of the scale")
     exclude_self: bool = option(False, "Queries are in the database: none is its own neighbour.")
-    output: str = option(..., "Where to write the relevance lists (.npz).", flags=("-o", "--out"))
+    output: str = option(..., "Where to write the relevance lists (.npz).", flags=("-o", "--out"), metavar="PATH")
 
     PEOPLE: ClassVar[tuple[str, ...]] = ("judgments", "query_ids", "database_ids", "threshold")
     OF_OTHERS: ClassVar[dict[str, tuple[str, ...]]] = {
@@ -198,7 +198,7 @@ class SplitOptions(Drawn, LabelText):
         read=_sizes,
     )
     times: int = option(10, "Independent splits.", at_least=1)
-    output: str = option(..., "Folder for split_0.npz, split_1.npz, ...", flags=("-o", "--out"))
+    output: str = option(..., "Folder for split_0.npz, split_1.npz, ...", flags=("-o", "--out"), metavar="PATH")
 
 
 @click.command("split")

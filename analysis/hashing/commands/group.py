@@ -64,7 +64,7 @@ class CountOptions(CodeFormat, LabelText):
         metavar="ADDRESS",
         shown="with the engine dask, a worker for each core of this machine is started",
     )
-    output: str = option(..., "Where to write the count table (.npz).", flags=("-o", "--out"))
+    output: str = option(..., "Where to write the count table (.npz).", flags=("-o", "--out"), metavar="PATH")
 
     def __post_init__(self) -> None:
         super().__post_init__()

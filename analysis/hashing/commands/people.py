@@ -28,7 +28,7 @@ class ScoresOptions(CodeFormat):
     judgments: str = option(..., "Judgments table.")
     system: str = option("hash", "Name of the system in the score table.")
     k: int | None = option(None, "Cut-off of the graded nDCG that is printed.", at_least=1)
-    output: str = option(..., "Where to write the score table.", flags=("-o", "--out"))
+    output: str = option(..., "Where to write the score table.", flags=("-o", "--out"), metavar="PATH")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -29,7 +29,7 @@ class DataOptions(CommandOptions):
         flags=("--unit-length/--no-unit-length",),
         shown="for NUS-WIDE alone, as Moran 2016 does",
     )
-    output: str = option(..., "Folder for the arrays.", flags=("-o", "--out"))
+    output: str = option(..., "Folder for the arrays.", flags=("-o", "--out"), metavar="PATH")
 
 
 @click.command("data")

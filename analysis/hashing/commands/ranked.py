@@ -33,7 +33,9 @@ class RankOptions(Drawn):
     train: str | None = option(None, "Training vectors, for pq.")
     bits: int | None = option(None, "Bits of a vector's code, for pq: a byte for each part.", at_least=1)
     form: Format = option("auto", "Format of the code file, for asymmetric.", flags=("--format",))
-    output: str = option(..., "Where to write the table (.npz), for `compare` and `evaluate`.", flags=("-o", "--out"))
+    output: str = option(
+        ..., "Where to write the table (.npz), for `compare` and `evaluate`.", flags=("-o", "--out"), metavar="PATH"
+    )
 
 
 @click.command("rank")

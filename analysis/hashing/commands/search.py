@@ -42,7 +42,7 @@ class SearchOptions(Drawn, LabelText):
         dict, "A setting and the values to try; repeat.", flags=("--try",), metavar="NAME=V,V,...", read=_values
     )
     output: str | None = option(
-        None, "Folder for the count tables ENCODER_SPLIT.npz of the test parts.", flags=("-o", "--out")
+        None, "Folder for the count tables ENCODER_SPLIT.npz of the test parts.", flags=("-o", "--out"), metavar="PATH"
     )
 
 

@@ -17,6 +17,8 @@ from relstudy.common.options.limits import Limits, members, without_none
 from relstudy.common.runtime.errors import RelstudyError
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+FILES = ("PATH", "FILE", "FOLDER")
+"""What the help calls the value of an option that is a file or a folder, also where Python takes it as text."""
 
 
 class Finite(click.types.FloatParamType):
@@ -155,8 +157,8 @@ def _option(each: Declared, heading: str | None) -> Callable[[Command], Command]
         settings["type"] = _number(int in kinds and float not in kinds, each.said.limits)
     elif one in (int, float) and each.said.read is None:
         settings["type"] = _number(one is int, each.said.limits)
-    elif one is Path:
-        settings["type"] = click.Path(path_type=Path)
+    elif one is Path or each.said.metavar in FILES:
+        settings["type"] = click.Path(path_type=Path if one is Path else None)
     elif typing.get_origin(one) is tuple and each.said.read is None:
         parts = typing.get_args(one)
         settings |= {"nargs": len(parts)} | ({"type": (Finite(),) * len(parts)} if set(parts) == {float} else {})
