@@ -38,6 +38,7 @@ def test_each_replicate_is_cut_at_its_own_score(everywhere: bool, monkeypatch: p
             assert recall[of_share, replicate] == pytest.approx(hits / (counted @ relevance), abs=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:overflow encountered")
 @pytest.mark.parametrize("pairs", [4, 3000])
 def test_weights_whose_sum_is_infinite_end_where_the_shares_do(pairs: int) -> None:
     """An infinite weight reaches every share, and machine code wrote beyond the last."""
