@@ -72,10 +72,15 @@ def _folder(folder: Path) -> Iterator[Finding]:
     yield Finding("disk", *(("ok", words) if free > LEAST_FREE else ("wrong", words, "make room before anybody rates")))
 
 
+def _is_open_to_others(file: Path) -> bool:
+    try:
+        return bool(stat.S_IMODE(file.stat().st_mode) & 0o077)
+    except FileNotFoundError:
+        return False
+
+
 def _private(folder: Path) -> Iterator[Finding]:
-    open_to_others = [
-        name for name in PRIVATE if (folder / name).exists() and stat.S_IMODE((folder / name).stat().st_mode) & 0o077
-    ]
+    open_to_others = [name for name in PRIVATE if _is_open_to_others(folder / name)]
     for name in open_to_others:
         yield Finding("permissions", "wrong", f"{name} can be read by others", f"chmod 600 {folder / name}")
     if not open_to_others:

@@ -36,7 +36,10 @@ UMASK = _umask()
 
 def _mode_of(target: Path) -> int:
     """Who may read a new file: the same people as before, or whom the umask lets."""
-    return target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~UMASK
+    try:
+        return target.stat().st_mode & 0o777
+    except FileNotFoundError:
+        return 0o666 & ~UMASK
 
 
 @contextlib.contextmanager

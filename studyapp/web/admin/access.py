@@ -130,7 +130,11 @@ def _first_setup_holds(token: str) -> bool:
     if (folder / "admin.hash").exists():
         return False
     made = folder / "admin.setup"
-    if made.exists() and time.time() - made.stat().st_mtime > 86400 * SETUP_DAYS:
+    try:
+        age = time.time() - made.stat().st_mtime
+    except FileNotFoundError:  # used up, perhaps at this moment by somebody else
+        return False
+    if age > 86400 * SETUP_DAYS:
         return False
     expected = read_private(made)
     return secrets.compare_digest(expected, hashlib.sha256(token.encode()).hexdigest())

@@ -67,6 +67,24 @@ def test_a_set_up_link_is_used_once_though_many_use_it_at_once(make_local: Calla
     assert at_once(8, choose) == {303: 1, 404: 7}
 
 
+def test_a_set_up_link_that_is_used_up_meanwhile_is_unknown(
+    make_local: Callable[..., Made], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Somebody who opened it at that moment had an error of the server."""
+    made = make_local()
+    link, now = make_setup_link(made.folder), time.time()
+    assert link is not None
+
+    def used_up() -> float:
+        (made.folder / "admin.setup").unlink(missing_ok=True)
+        return now
+
+    monkeypatch.setattr(time, "time", used_up)
+    browser = Browser(made.app)
+    browser.get(link)
+    assert browser.status == 404
+
+
 @pytest.mark.slow
 def test_a_network_of_ipv6_addresses_is_one_client(make_local: Callable[..., Made]) -> None:
     made = make_local()
