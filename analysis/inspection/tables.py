@@ -50,7 +50,7 @@ from relstudy.common.tables.formats.survey_and_annotation_tools import BEIR, too
 from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.logged_cells import a_row_an_entry, read_cells, without_lists
-from relstudy.common.tables.meaning.results_columns import is_results, is_text_of_result, known_columns, may_be_results
+from relstudy.common.tables.meaning.results_columns import is_results, known_columns, may_be_results
 from relstudy.common.tables.meaning.scales import SCALE_COLUMNS
 from relstudy.common.tables.meaning.summary_rows import is_total, totals
 from relstudy.common.tables.meaning.vote_counts import vote_columns
@@ -283,6 +283,11 @@ def _readings(table: Checked, roles: dict[str, str], tool: str) -> list[Inspecti
     grade = roles.get("rating")
     if "rater_id" in roles:
         return _readings_by_rater(table, roles, tool, answers)
+    shown = known_columns(list(frame))
+    if {"title", "text"} <= shown.keys() and all(
+        each.unordered and name in (shown["title"], shown["text"]) for name, each in answers.items()
+    ):
+        answers = {}  # only what results are called and say comes again
     family = [] if grade is None else next((each for each in siblings(frame).values() if grade in each), [])
     people = _panel(frame, [name for name in answers if PEOPLE.search(name) or name in family])
     strong = grade is not None and (underscored(grade) not in WEAK or tool == BEIR.name) and grade not in people
@@ -423,9 +428,7 @@ def _answer_columns(frame: pd.DataFrame, roles: dict[str, str]) -> dict[str, Ans
         if NO_ANSWER.search(CAMEL.sub("_", name)) and not (PEOPLE.search(name) and not _is_summary(name)):
             continue
         answers = read_answers(frame[name], name)
-        if answers is None or (answers.different < 2 and len(frame) >= 10):
-            continue
-        if not (answers.unordered and is_text_of_result(name)):
+        if answers is not None and not (answers.different < 2 and len(frame) >= 10):
             found[name] = answers
     return found
 

@@ -146,14 +146,20 @@ def test_snapshots_and_unrated_books_of_a_search_tool_are_results(tmp_path):
 
 
 def test_what_results_say_is_no_grade_though_it_comes_again(tmp_path):
-    """Five descriptions of thirty products were judgments whose worth was asked for."""
-    rows = [
-        (f"query {q}", f"Product {k} of {q}", f"A lamp of kind {k}", f"http://example.org/{q}/{k}")
-        for q in range(6)
-        for k in range(5)
-    ]
-    pd.DataFrame(rows, columns=["query", "title", "description", "url"]).to_csv(tmp_path / "shop.csv", index=False)
-    assert "results or answers without ratings" in succeeds("inspect", tmp_path / "shop.csv").output
+    """Five descriptions of thirty products were judgments whose worth was asked for. People's words under such a name
+    stay their ratings."""
+    both = [(q, k) for q in range(6) for k in range(5)]
+    said = [f"a lamp of kind {k}" for _, k in both]
+    frame = pd.DataFrame({"query": [f"query {q}" for q, _ in both], "url": [f"example.org/{q}/{k}" for q, k in both]})
+    shop = frame.assign(title=[f"Product {k} of {q}" for q, k in both], description=said)
+    rated = frame.assign(worker=[f"r{k % 2}" for _, k in both], text=said)
+    for name, table, read in (
+        ("shop", shop, "30 results or answers without ratings"),
+        ("rated", rated, "30 ratings by 2 raters"),
+        ("judged", frame.assign(text=said), "30 judgments without raters"),
+    ):
+        table.to_csv(tmp_path / f"{name}.csv", index=False)
+        assert read in succeeds("inspect", tmp_path / f"{name}.csv").output
 
 
 ASKED = ("How do lakes form?", "Why is the sky blue?")

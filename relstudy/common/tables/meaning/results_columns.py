@@ -132,17 +132,6 @@ def known_columns(names: Sequence[Any]) -> dict[str, Any]:
     return {role: nested[name] for role in BELOW for name in reversed(ROLES[role]) if name in nested} | found
 
 
-def is_text_of_result(name: str) -> bool:
-    """True for a column that is named as what a result says or is called: words that come again there are no grades.
-
-    Examples
-    --------
-    >>> is_text_of_result("Description"), is_text_of_result("label")
-    (True, False)
-    """
-    return plain_column(name) in (*ROLES["text"], *ROLES["title"])
-
-
 def model_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> list[Any]:
     """Columns that hold the answers of a model each: text that has no known role and no name of people's judgments, in
     at least half of the rows if it is in as many of another column."""
