@@ -60,4 +60,5 @@ def test_a_layout_that_something_happened_to(folder: Path, which: int, changes: 
         if words[:2] == ["relstudy", "calibrate"]:
             out = folder / "out"
             shutil.rmtree(out, ignore_errors=True)
-            run(*words[1:3], "-o", out, *words[5:], "--method", "none", out=out)
+            words[words.index("-o") + 1] = str(out)
+            run(*words[1:], *([] if words[2] == "preferences" else ["--method", "none"]), out=out)
