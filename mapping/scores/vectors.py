@@ -41,7 +41,7 @@ def are_vectors(source: Any) -> bool:
     (True, True, False)
     """
     is_path = isinstance(source, str | os.PathLike)
-    return isinstance(source, np.ndarray) or (is_path and os.fspath(source).endswith((".npy", *TENSORS)))
+    return isinstance(source, np.ndarray) or (is_path and os.fspath(source).lower().endswith((".npy", *TENSORS)))
 
 
 @dataclass(frozen=True, eq=False)

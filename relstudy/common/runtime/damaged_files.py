@@ -31,10 +31,10 @@ def refuse_tensors(path: str) -> None:
     --------
     >>> refuse_tensors("vectors.npy")
     """
-    if not path.endswith(TENSORS):
+    if not path.lower().endswith(TENSORS):
         return
     load = f"torch.load({path!r}, weights_only=True)"
-    if path.endswith(".safetensors"):
+    if path.lower().endswith(".safetensors"):
         load = f"safetensors.torch.load_file({path!r})['NAME']"
     saved = path.rsplit(".", 1)[0]
     raise RelstudyError(

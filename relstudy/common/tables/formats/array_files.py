@@ -60,7 +60,7 @@ def load_array(path: str) -> np.ndarray:
         match = IN_ARRAYS.fullmatch(path)
         if match:
             return _one_of_several(match["file"], match["name"], file_stamp(path))
-        if path.endswith(VECTORS):
+        if path.lower().endswith(VECTORS):
             return read_vecs(path)
         with open(path, "rb") as handle:
             start = handle.read(len(_NPY))
@@ -83,7 +83,7 @@ def load_array(path: str) -> np.ndarray:
 # Read whole, so kept for the parts that follow one another; a file that has changed since is read again.
 @lru_cache(maxsize=4)
 def _one_of_several(file: str, name: str | None, stamp: tuple[int, int]) -> np.ndarray:
-    arrays = _mat(file) if file.endswith(".mat") else _npz(file, name)
+    arrays = _mat(file) if file.lower().endswith(".mat") else _npz(file, name)
     if name is None and len(arrays) != 1:
         raise RelstudyError(f"{file} holds {', '.join(arrays) or 'no array'}; name one, such as {file}:NAME")
     if name is not None and name not in arrays:
@@ -227,7 +227,7 @@ def read_vecs(path: str) -> np.ndarray:
     OSError
         where it cannot be opened
     """
-    numbers = NUMBERS[os.path.splitext(path)[1]]
+    numbers = NUMBERS[os.path.splitext(path)[1].lower()]
     size = os.path.getsize(path)
     with open(path, "rb") as handle:
         start = handle.read(_LENGTH.itemsize)

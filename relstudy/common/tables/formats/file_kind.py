@@ -24,7 +24,7 @@ RUN_FIELDS = ("query_id", "Q0", "result_id", "rank", "score", "system")
 VECTORS = (".fvecs", ".ivecs", ".bvecs")
 WORKBOOKS = (".xlsx", ".xlsm", ".xlsb", ".xls", ".ods")
 JSON = (".json", ".jsonl", ".ndjson")
-IN_ARRAYS = re.compile(r"(?P<file>.+\.(?:npz|mat))(?::(?P<name>[^:/\\]+))?")
+IN_ARRAYS = re.compile(r"(?P<file>.+\.(?i:npz|mat))(?::(?P<name>[^:/\\]+))?")
 """A file of several arrays, and the name of one of them."""
 IN_WORKBOOK = re.compile(rf"(?i)(?P<file>.+(?:{'|'.join(map(re.escape, WORKBOOKS))})):(?P<name>[^/\\]+)")
 """A workbook, and the name of one of its sheets."""
@@ -72,7 +72,7 @@ def kind_of_name(file: str) -> Kind | None:
 
 def is_array_name(file: str) -> bool:
     """True where a name means an array (.npy, .npz, .mat, FILE.npz:NAME, .fvecs and its relatives) and not text."""
-    return file.endswith((".npy", *TENSORS, *VECTORS)) or IN_ARRAYS.fullmatch(file) is not None
+    return file.lower().endswith((".npy", *TENSORS, *VECTORS)) or IN_ARRAYS.fullmatch(file) is not None
 
 
 def file_part(path: str | os.PathLike[str]) -> Path:

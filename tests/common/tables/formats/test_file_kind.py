@@ -7,8 +7,11 @@ import os
 import threading
 from pathlib import Path
 
+import numpy as np
 import pytest
+from scipy.io import savemat
 
+from relstudy.common.tables.formats.array_files import load_array
 from relstudy.common.tables.formats.file_kind import file_kind
 from tests.commands import relstudy, succeeds
 
@@ -95,3 +98,19 @@ def test_columns_by_number_read_what_looks_like_qrels(tmp_path: Path) -> None:
     (tmp_path / "votes.txt").write_text("20001 ann d1 2\n20001 bob d1 3\n20002 ann d1 0\n")
     words = ("calibrate", tmp_path / "votes.txt", "-o", tmp_path / "out", "--columns")
     assert succeeds(*words, "1=query_id,2=rater_id,3=result_id,4=rating").exit_code == 0
+
+
+@pytest.mark.parametrize("ending", [".NPY", ".NPZ", ".MAT", ".FVECS"])
+def test_an_array_is_known_whatever_case_its_ending_has(ending: str, tmp_path: Path) -> None:
+    array, path = np.arange(6, dtype="<f4").reshape(2, 3), tmp_path / f"A{ending}"
+    with path.open("wb") as file:
+        if ending == ".NPY":
+            np.save(file, array)
+        elif ending == ".NPZ":
+            np.savez(file, codes=array)
+        elif ending == ".MAT":
+            savemat(file, {"codes": array})
+        else:
+            file.write(b"".join(np.int32(3).tobytes() + row.tobytes() for row in array))
+    assert file_kind(path) == "array"
+    assert load_array(str(path)).tolist() == array.tolist()
