@@ -8,7 +8,8 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections import OrderedDict
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,7 +25,7 @@ MOST = 4
 """Drafts whose pages are kept ready."""
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Kept:
     """The app of a draft, and what goes with it."""
 
@@ -32,15 +33,20 @@ class Kept:
     app: Flask
     store: Store
     place: tempfile.TemporaryDirectory[str]
+    requests: int = 1
+    """Those that are being answered; the first is the one for which it was made."""
+    is_out: bool = False
+    """True once another state of the draft, or none, is in its place."""
 
     def fits(self, made: int) -> bool:
         """True if it is of this state of its draft, and nobody took its folder for a leftover."""
         return self.made == made and Path(self.place.name).is_dir()
 
-    def close(self) -> None:
-        """Let go of the database."""
-        self.store.dispose()
-        self.place.cleanup()
+    def close_when_unused(self) -> None:
+        """Let go of the database, if no request needs it any longer."""
+        if self.is_out and not self.requests:
+            self.store.dispose()
+            self.place.cleanup()
 
 
 _kept: OrderedDict[Path, Kept] = OrderedDict()
@@ -56,8 +62,9 @@ def is_ready(folder: Path) -> bool:
         return False
 
 
-def preview_of(folder: Path) -> Flask:
-    """The app that shows the pages of a draft as it is now.
+@contextmanager
+def preview_of(folder: Path) -> Iterator[Flask]:
+    """The app that shows the pages of a draft as it is now; its database stays for as long as the block runs.
 
     Raises
     ------
@@ -66,30 +73,50 @@ def preview_of(folder: Path) -> Flask:
     """
     try:
         made = _made(folder)
-        with _turn:
-            kept = _kept.get(folder)
-        if kept is None or not kept.fits(made):
-            kept = _prepared(folder, made)
+        kept = _ready(folder, made) or _put(folder, _prepared(folder, made))
     except FileNotFoundError:
         raise RelstudyError(f"{folder.name} was thrown away in the meantime") from None
-    with _turn:
-        before = _kept.pop(folder, kept)
-        _kept[folder] = kept
-        if before is not kept:
-            before.close()
-        while len(_kept) > MOST:
-            _kept.popitem(last=False)[1].close()
-    forget()
-    if folder not in _kept:
-        raise RelstudyError(f"{folder.name} was thrown away in the meantime")
-    return kept.app
+    try:
+        forget()
+        if folder not in _kept:
+            raise RelstudyError(f"{folder.name} was thrown away in the meantime")
+        yield kept.app
+    finally:
+        with _turn:
+            kept.requests -= 1
+            kept.close_when_unused()
 
 
 def forget() -> None:
     """Let go of the pages of drafts that were opened or thrown away, also by another worker."""
     with _turn:
         for folder in [each for each in _kept if not (each / DRAFT).is_file()]:
-            _kept.pop(folder).close()
+            _take_out(_kept.pop(folder))
+
+
+def _ready(folder: Path, made: int) -> Kept | None:
+    with _turn:
+        kept = _kept.get(folder)
+        if kept is None or not kept.fits(made):
+            return None
+        kept.requests += 1
+        _kept.move_to_end(folder)
+        return kept
+
+
+def _put(folder: Path, kept: Kept) -> Kept:
+    with _turn:
+        if folder in _kept:
+            _take_out(_kept.pop(folder))
+        _kept[folder] = kept
+        while len(_kept) > MOST:
+            _take_out(_kept.popitem(last=False)[1])
+    return kept
+
+
+def _take_out(kept: Kept) -> None:
+    kept.is_out = True
+    kept.close_when_unused()
 
 
 def _prepared(folder: Path, made: int) -> Kept:

@@ -15,7 +15,7 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -422,14 +422,15 @@ def _small(file: Path) -> str:
 def as_a_rater(rest: str) -> ResponseReturnValue:
     """Every page of the draft as a rater would meet it; nothing is stored."""
     here = _here(sends=False)
-    try:
-        app = preview_of(here.folder / _drafted(here).name)
-    except RelstudyError:  # it was just exchanged for a new state
-        time.sleep(MOMENT)
-        app = preview_of(here.folder / _drafted(here).name)
     below = {**request.environ, "SCRIPT_NAME": f"{request.script_root}/start/rater", "PATH_INFO": f"/{rest}"}
     below.pop("werkzeug.request", None)
-    return Response.from_app(app, below, buffered=True)
+    with ExitStack() as stack:
+        try:
+            app = stack.enter_context(preview_of(here.folder / _drafted(here).name))
+        except RelstudyError:  # it was just exchanged for a new state
+            time.sleep(MOMENT)
+            app = stack.enter_context(preview_of(here.folder / _drafted(here).name))
+        return Response.from_app(app, below, buffered=True)
 
 
 @blueprint.post("/open")

@@ -424,9 +424,25 @@ def test_a_draft_that_is_opened_while_its_pages_are_prepared_keeps_none(host, vi
         (folder / draft.DRAFT).unlink()
 
     monkeypatch.setattr(draft_preview, "prepare", opened_meanwhile)
-    with pytest.raises(RelstudyError, match="thrown away in the meantime"):
-        draft_preview.preview_of(host[2] / "answers")
+    with (
+        pytest.raises(RelstudyError, match="thrown away in the meantime"),
+        draft_preview.preview_of(host[2] / "answers"),
+    ):
+        pass
     assert not list(host[2].glob(".upload-*"))
+
+
+def test_a_preview_is_answered_though_its_draft_changes_meanwhile(host, visitor):
+    """Its database was closed under the request: an error of the server."""
+    visitor.upload(("answers.csv", TABLE.encode()))
+    visitor.fill("question", ask="each", question="Is it right?", scale="1-5")
+    folder = host[2] / "answers"
+    with draft_preview.preview_of(folder) as app:
+        os.utime(folder / draft.DRAFT, ns=(0, 1))
+        with draft_preview.preview_of(folder) as new:
+            assert new is not app and app.test_client().get("/preview/").status_code == 200
+            assert len(list(host[2].glob(".upload-*"))) == 2
+    assert len(list(host[2].glob(".upload-*"))) == 1
 
 
 def test_the_pages_of_a_draft_go_with_it(host, visitor):
