@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from relstudy.analysis.inspection.answers import read_answers
-from relstudy.analysis.inspection.column_roles import NAMES, PEOPLE, described, roles_of, underscored
+from relstudy.analysis.inspection.column_roles import NAMES, NO_ANSWER, PEOPLE, described, roles_of, underscored
 from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.common.options.option_wording import list_entry
 from relstudy.common.runtime.wording import count_of, quoted
@@ -22,7 +22,9 @@ YES_OR_NO = ("0", "1")
 SIDES = (("a", "b"), ("1", "2"), YES_OR_NO, ("left", "right"), ("first", "second"))
 """Ends of the names of the two items' columns, and of answers that name them."""
 SHORT = {"left": {"l"}, "right": {"r"}}
-EQUAL = re.compile(r"(?i)s|t|tie|ties|tied|same|equal|both|neither|draw|none|0|tie \(.*\)|both.?bad|no preference")
+EQUAL = re.compile(
+    r"(?i)s|t|tie|ties|tied|same|equal|both|neither|draw|none|0|tie \(.*\)|both.?(bad|good)|no preference"
+)
 
 ITEMS = re.compile(r"(?i)(^|[_ .-])(id|item|doc|document|result|response|answer|output|image|img|video|stimulus)")
 """Names of columns whose numbers are ids."""
@@ -31,19 +33,25 @@ ITEMS = re.compile(r"(?i)(^|[_ .-])(id|item|doc|document|result|response|answer|
 def preferences_of(table: Checked, tool: str = "") -> Inspection | None:
     """The inspection of a table of preferences; None where no column says which of two items is better."""
     frame = table.frame
+    names = [name for name in map(str, frame) if underscored(name) not in NAMES["rater_id"]]
     for ends in SIDES:
-        couples = _couples(list(map(str, frame)), ends)
-        for one, other in couples:
-            for name in map(str, frame):
-                values = None if name in (one, other) else _values(frame[name], (one, other), ends)
-                if values is not None and _holds_items(frame, one, other):
+        for one, other in _couples(list(map(str, frame)), ends):
+            if not _holds_items(frame, one, other):
+                continue
+            answers = [name for name in names if name not in (one, other)]
+            for name in answers:
+                values = _values(frame[name], (one, other), ends)
+                if values is not None:
                     return _inspected(table, tool, one, other, [name], values)
             shares = _shares(frame, (one, other), ends)
-            if shares is not None and _holds_items(frame, one, other):
+            if shares is not None:
                 return _inspected(table, tool, one, other, [shares[0]], shares[1])
-            people = [name for name in map(str, frame) if name not in (one, other) and _leans(frame[name])]
-            if len(people) > 1 and _holds_items(frame, one, other):
-                return _of_several(table, one, other, people)
+            people = [name for name in answers if _leans(frame[name])]
+            if people:
+                return _of_signs(table, one, other, people)
+            numbered = [name for name in answers if _numbers_sides(frame[name])]
+            if len(numbered) == 1:
+                return _of_numbers(table, one, other, numbered[0])
     return None
 
 
@@ -77,14 +85,31 @@ def _leans(column: pd.Series) -> bool:
     return values <= {-2.0, -1.0, 0.0, 1.0, 2.0} and bool(values) and min(values) < 0 < max(values)
 
 
-def _of_several(table: Checked, one: str, other: str, people: list[str]) -> Inspection:
-    """Preferences with a column for each person."""
+def _numbers_sides(column: pd.Series) -> bool:
+    """True where a column's answers are 1 and 2, and perhaps 0 or 3 for neither."""
+    values = set(pd.to_numeric(column, errors="coerce").dropna())
+    return values in ({1.0, 2.0}, {0.0, 1.0, 2.0}, {1.0, 2.0, 3.0}) and not NO_ANSWER.search(str(column.name))
+
+
+def _of_numbers(table: Checked, one: str, other: str, answer: str) -> Inspection:
+    """Preferences as 1 and 2, which may number the two items, or be grades of what is in the row."""
+    texts = sorted({text for text in table.frame[answer].astype("str").str.strip() if text}, key=float)
+    found = _inspected(
+        table, "", one, other, [answer], {text: {1.0: -1.0, 2.0: 1.0}.get(float(text), 0.0) for text in texts}
+    )
+    asked = (*found.questions, f"do 1 and 2 in {answer} mean that {one} and {other} is better?")
+    return replace(found, questions=asked, command=None, draft=found.command or found.draft)
+
+
+def _of_signs(table: Checked, one: str, other: str, people: list[str]) -> Inspection:
+    """Preferences whose sign says which is better, with a column for each person or one for all."""
     texts = sorted({text for name in people for text in table.frame[name].astype("str").str.strip() if text}, key=float)
     values = {text: float(np.sign(float(text))) for text in texts}
     found = _inspected(table, "", one, other, people, values)
     strong = any(abs(float(text)) > 1 for text in texts)
     notes = ("how much better is not kept: -2 and -1 are one answer, and 1 and 2",) if strong else ()
     what = f"answers of {count_of(len(people), 'person', 'people')} to which of two is better, a column each"
+    what = what if len(people) > 1 else found.sentence
     asked = (*found.questions, f"do answers below 0 mean that {one} is better? Else turn the signs of --values")
     draft = found.command or found.draft
     return replace(found, sentence=what, notes=(*notes, *found.notes), questions=asked, command=None, draft=draft)
@@ -95,11 +120,12 @@ def _couples(names: list[str], ends: tuple[str, str], *, of_items: bool = True) 
     found = []
     for name in names:
         match = re.fullmatch(rf"(?i)(.*?)([ _.-]?)({ends[0]})", name) or re.fullmatch(rf"(?i)()()({ends[0]}.+)", name)
-        if match is None or not (match[1] or match[3].casefold() != ends[0]):
+        alone = match is not None and not match[1] and match[3].casefold() == ends[0]
+        if match is None or (alone and ends[0] != "left"):
             continue
         other = re.sub(rf"(?i){ends[0]}$", ends[1], name) if match[1] else re.sub(rf"(?i)^{ends[0]}", ends[1], name)
         partner = next((each for each in names if each.casefold() == other.casefold() and each != name), None)
-        measured = re.search(r"(?i)(time|score|count|rating|answer|label)s?[ _.-]?$", match[1])
+        measured = re.search(r"(?i)(time|score|count|rating|label)s?[ _.-]?$", match[1])
         if partner is not None and not (of_items and measured):
             found.append((name, partner))
     inside = [(name, re.fullmatch(rf"(?i)(.+[_ .-]){ends[0]}([_ .-].+)", name)) for name in names]
@@ -113,7 +139,9 @@ def _values(column: pd.Series, couple: tuple[str, str], ends: tuple[str, str]) -
     texts = [text for text in texts if text]
     if not 2 <= len(texts) <= 4:
         return None
-    names = [{end, underscored(name)} | SHORT.get(end, set()) for end, name in zip(ends, couple, strict=True)]
+    words = [each for each in (ends, *SIDES) if each == ends or not each[0].isdigit()]
+    names = [{underscored(couple[side])} | {form for each in words for form in (each[side], *SHORT.get(each[side], ()))}
+             for side in (0, 1)]  # fmt: skip
     if ends == YES_OR_NO:  # which may as well say whether the two belong together
         names = [{underscored(name)} for name in couple]
     worth = {}

@@ -165,6 +165,32 @@ def test_columns_of_numbers_and_of_words_are_no_panel(write: Write) -> None:
     assert inspect_file(write("video,scale,repetition,P1\nv1,1,2,3\nv2,2,1,3")).kind != "wide raters"
 
 
+COUPLES = ("q1,d1,d2", "q2,d3,d4", "q3,d5,d6")
+
+
+@pytest.mark.parametrize(
+    ("header", "people", "said", "values"),
+    [
+        ("annotator,query,doc_a,doc_b,preference", "AB", ("doc_a", "doc_b", "tie"), "doc_a=-1,doc_b=1,tie=0"),
+        ("rater,query,doc_a,doc_b,winner", "01", ("A", "B", "B"), "A=-1,B=1"),
+        ("rater,query,doc_a,doc_b,winner", "ab", ("left", "right", "both good"), "left=-1,right=1,both good=0"),
+        ("worker,query,answer_a,answer_b,choice", "xy", ("1", "2", "2"), None),
+        ("worker,query,left,right,choice", "xy", ("1", "2", "3"), None),
+        ("worker,query,doc_a,doc_b,choice", "xy", ("1", "-1", "0"), None),
+    ],
+)
+def test_which_of_two_is_no_rating_of_the_query_nor_a_rater_an_answer(
+    header: str, people: str, said: tuple[str, ...], values: str | None, write: Write
+) -> None:
+    """Each was read as ratings, of which the results or the answers were missing without a word."""
+    rows = [f"{who},{couple},{said[(n + k) % 3]}" for k, who in enumerate(people) for n, couple in enumerate(COUPLES)]
+    inspection = inspect_file(write("\n".join([header, *rows])))
+    assert inspection.kind == "preferences"
+    assert (inspection.command is None) == (values is None), "what 1 and 2, or a sign, stand for is asked"
+    assert values is None or values in str(inspection.command).replace("'", "")
+    assert f"rater_id={header.partition(',')[0]}" in str(inspection.command or inspection.draft)
+
+
 def test_whether_two_texts_belong_together_is_no_preference(write: Write) -> None:
     path = write("text_0,text_1,label\nred lamp,a red lamp,1\noak chair,a sofa,0\nsofa bed,bed,1\nx y,z w,0\n")
     command = str(inspect_file(path).command)
