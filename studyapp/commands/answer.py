@@ -44,6 +44,7 @@ from relstudy.studyapp.monitoring.audit_log import record_command
 from relstudy.studyapp.monitoring.export import ratings_in_parts
 from relstudy.studyapp.monitoring.saved_answer import ANSWER, KeptAnswer, computing, page_of, results_of
 from relstudy.studyapp.monitoring.status import seconds_per_rating
+from relstudy.studyapp.monitoring.traces import last_forgotten, look_for_traces
 from relstudy.studyapp.sampling.judge_round import draw_judge_round
 from relstudy.studyapp.sampling.next_round import FEWEST_JUDGED
 from relstudy.studyapp.sampling.options import JudgeRoundOptions
@@ -74,6 +75,7 @@ def compute_answer(folder: Path) -> KeptAnswer:
         before = KeptAnswer.of(folder)
         work = folder / ANSWER / WORK
         shutil.rmtree(work, ignore_errors=True)  # of one that was killed
+        forgotten = last_forgotten(folder)
         with store.read() as connection:
             state = read_state(connection)
         ratings = _exported(study, store, work / "ratings.csv")
@@ -103,6 +105,8 @@ def compute_answer(folder: Path) -> KeptAnswer:
                 found = replace(found, sentences=(*found.sentences, f"The report cannot be written: {error}"))
         shutil.rmtree(work)  # ratings lie nowhere but where people put them
         found.write(folder)
+        if last_forgotten(folder) != forgotten:  # while it was computed
+            look_for_traces(folder, store)
         if before is None or (before.ratings, before.headline) != (found.ratings, found.headline):
             with store.write() as connection:
                 tell(connection, "answer")

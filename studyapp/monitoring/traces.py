@@ -23,6 +23,7 @@ from relstudy.studyapp.database.secure_delete import finish_deletions, unfinishe
 from relstudy.studyapp.database.settings import read_setting, write_setting
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tombstones import FILE, FORGOTTEN, UNNAMED, buried, hash_of
+from relstudy.studyapp.monitoring.saved_answer import ANSWER
 from relstudy.studyapp.monitoring.unpacked_bytes import CannotBeReadError, Content, contents_of
 
 _KEY = "traces"
@@ -135,9 +136,12 @@ def ids_given(ids: Collection[str], others: Iterable[str]) -> Iterator[bytes]:
 
 
 def look_for_traces(folder: Path, store: Store, ids: Collection[str] = ()) -> list[Trace]:
-    """`traces_of`, and what was found in files is kept for `left_of_the_forgotten`."""
-    marked = _marked(folder)
-    traces = traces_of(folder, store, ids)
+    """`traces_of`, and what was found in files is kept for `left_of_the_forgotten`.
+
+    The answer that the server keeps and offers is its own: it is deleted where it holds somebody.
+    """
+    marked = last_forgotten(folder)
+    traces = [trace for trace in traces_of(folder, store, ids) if not _is_deleted(trace, folder / ANSWER)]
     files = [trace for trace in traces if not trace.is_in_database]
     with store.write() as connection:
         every = [*files, *_still_there(_kept(connection), files)]  # another process may have known another id
@@ -146,9 +150,17 @@ def look_for_traces(folder: Path, store: Store, ids: Collection[str] = ()) -> li
     return traces
 
 
+def _is_deleted(trace: Trace, answer: Path) -> bool:
+    file = Path(trace.where)
+    if trace.kind not in ("people", "id") or file.parent != answer:
+        return False
+    file.unlink(missing_ok=True)
+    return True
+
+
 def left_of_the_forgotten(folder: Path, store: Store) -> Left:
     """The finds of the last look and those still there, without looking again."""
-    unfinished, marked = unfinished_deletions(store), _marked(folder)
+    unfinished, marked = unfinished_deletions(store), last_forgotten(folder)
     with store.read_one() as connection:
         last, kept = _last_look(connection)
     there = [trace for trace in kept if Path(trace.where).exists()]
@@ -177,12 +189,12 @@ def go_on_deleting(folder: Path, store: Store, gone: list[frozenset[str]]) -> No
     with store.read_one() as connection:
         last, kept = _last_look(connection)
     ids = frozenset[str]().union(*(gone.pop() for _ in range(len(gone))))
-    if ids or _marked(folder) != last or not all(trace.is_unchanged for trace in kept):
+    if ids or last_forgotten(folder) != last or not all(trace.is_unchanged for trace in kept):
         with contextlib.suppress(RelstudyError):  # a damaged file of the forgotten: doctor names it
             look_for_traces(folder, store, ids)
 
 
-def _marked(folder: Path) -> int | None:
+def last_forgotten(folder: Path) -> int | None:
     """When the file of the forgotten was last added to; None where nobody was forgotten."""
     with contextlib.suppress(OSError):
         return (folder / FILE).stat().st_mtime_ns

@@ -16,6 +16,7 @@ import zipfile
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,8 @@ import pytest
 from relstudy.analysis.verdict.facts import Look
 from relstudy.calibration.tables.decision import LookPlan
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.studyapp.assignment.enrolment import read_raters
+from relstudy.studyapp.assignment.erasure import forget
 from relstudy.studyapp.assignment.synchronisation import prepare
 from relstudy.studyapp.assignment.versions import read_state
 from relstudy.studyapp.commands import answer
@@ -31,7 +34,7 @@ from relstudy.studyapp.commands.answer import _next_round, compute_answer
 from relstudy.studyapp.config.accounts import make_token
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.monitoring.audit_log import read_entries
-from relstudy.studyapp.monitoring.saved_answer import ANSWER, KeptAnswer, begin, computing, is_computing
+from relstudy.studyapp.monitoring.saved_answer import ANSWER, KeptAnswer, begin, computing, is_computing, results_of
 from relstudy.studyapp.web import answering
 from relstudy.studyapp.web.admin.access import set_password
 from relstudy.studyapp.web.app import create_app
@@ -265,6 +268,42 @@ def test_researchers_see_it_and_editors_have_it_computed(folder, monkeypatch):
     browser.send(next(form for form in page.forms if form.fields.get("state") == "closed"))
     assert "closed at look 1" in {entry.about for entry in read_entries(Store.of_study(folder))}
     assert Browser(create_app(folder)).get("/admin/answer/page").form("/admin/login")
+
+
+def test_the_whole_report_that_is_offered_goes_with_a_rater_who_is_erased(folder):
+    """It was offered with the rater's code until somebody computed the next answer."""
+
+    def holding() -> set[str]:
+        texts = [path.read_bytes() for path in (folder / ANSWER).iterdir() if path.suffix != ".zip"]
+        with zipfile.ZipFile(results_of(folder)) as packed:
+            texts += map(packed.read, packed.namelist())
+        return {code for code in codes if any(code.encode() in text for text in texts)}
+
+    rated(folder, 3)
+    with Store.of_study(folder).read() as connection:
+        codes = [rater.rater_id for rater in read_raters(connection)]
+    compute_answer(folder)
+    assert holding() == set(codes)
+    done = succeeds("admin", "erase", folder, codes[0], "--yes")
+    assert "Warning" not in done.output and not results_of(folder).exists()
+    assert signed_in(folder).client.get("/admin/answer/results.zip").status_code == 404
+    compute_answer(folder)
+    assert holding() == set(codes[1:])
+
+
+def test_somebody_erased_while_the_whole_report_is_made_is_in_none(folder, monkeypatch):
+    rated(folder, 2)
+    with Store.of_study(folder).read() as connection:
+        code = read_raters(connection)[0].rater_id
+    written = answer._write_results
+
+    def erased_meanwhile(*given: Any) -> None:
+        written(*given)
+        forget(Store.of_study(folder), folder, code)
+
+    monkeypatch.setattr(answer, "_write_results", erased_meanwhile)
+    compute_answer(folder)
+    assert not results_of(folder).exists()
 
 
 def test_the_whole_report_and_the_judgments_are_downloaded(folder):
