@@ -39,7 +39,7 @@ from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.monitoring.checkup import check_study
 from relstudy.studyapp.systems import SYSTEMS
 from relstudy.studyapp.web.hosted import NAME, RESERVED, STOPPED
-from relstudy.studyapp.web.uploads import ARRAY, items_in, sources_in
+from relstudy.studyapp.web.uploads import ARRAY, items_in, sources_in, without_named
 
 DRAFT, UPLOADS, SCORES, VECTORS = "draft.json", "uploads", "scores", "vectors"
 BEFORE = "before"
@@ -352,12 +352,12 @@ def open_draft(folder: Path) -> None:
 
 
 def _of_results(draft: Draft, uploads: Path, study: Path) -> Made:
-    sources = sources_in(uploads)
+    sources, beside = without_named(sources_in(uploads), uploads)
     roles = dict.fromkeys(draft.models, "answer") if len(draft.models) > 1 else {}
     table = read_results(sources, roles)
     asked = make_study(
         table, study, questions=[draft.question] if draft.question else [], scale=draft.scale, raters=draft.raters,
-        side_by_side=draft.side_by_side, beside=uploads, within=uploads,
+        side_by_side=draft.side_by_side, beside=beside, within=uploads,
     )  # fmt: skip
     names = dict.fromkeys(path.relative_to(uploads).parts[0] for path in sources)
     words = ["relstudy", "ask", *map(as_argument, names), "-o", draft.name]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import lzma
+import re
 import shutil
 import stat
 import zipfile
@@ -13,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from werkzeug.datastructures import FileStorage
 
 from relstudy.common.runtime.errors import RelstudyError
+from relstudy.common.tables.formats.table_files import read_table
 from relstudy.studyapp.collection.from_folder import TEXTS
 from relstudy.studyapp.collection.kinds import can_be_shown, shown_kind
 
@@ -26,6 +29,8 @@ UNPACKED, FILES = 512 << 20, 5_000
 
 DEEPEST = 20
 """Folders in one another."""
+NAME_OF_FILE = re.compile(r"(?!.*\.\.)[^\0]{1,200}\.\w{2,5}")
+"""What may be the path of a picture in a table's cell."""
 UNREADABLE = (
     zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, zlib.error, lzma.LZMAError, UnicodeError,
 )  # fmt: skip
@@ -81,6 +86,29 @@ def sources_in(place: Path) -> list[Path]:
             if path.suffix.lower() in TABLES or shown_kind(path)
         )
     )
+
+
+def without_named(sources: Sequence[Path], place: Path) -> tuple[list[Path], Path]:
+    """The sources without folders whose files a table among them names, and the folder from which it names them.
+
+    Raises
+    ------
+    RelstudyError
+        for files that lie beside no table that names them, and in no folder of a system
+    """
+    beside, named = place, set[Path]()
+    for table in (each for each in sources if each.is_file()):
+        with contextlib.suppress(RelstudyError):  # whoever makes the study says what is wrong with it
+            frame = read_table(table).frame
+            cells = {str(cell).strip() for column in frame for cell in frame[column].unique()}
+            paths = [cell for cell in cells if NAME_OF_FILE.fullmatch(cell)]
+            for root in (table.parent, place, *(each for each in sorted(place.iterdir()) if each.is_dir())):
+                files = [root / path for path in paths if (root / path).is_file()]
+                if files and not named:
+                    beside, named = root, {file.parent for file in files}
+    if place in sources and place not in named:
+        raise RelstudyError("no table names the files: give one that does, or a folder of files for each system")
+    return [each for each in sources if each not in named], beside
 
 
 def items_in(place: Path) -> list[Path]:

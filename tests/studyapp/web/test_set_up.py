@@ -616,6 +616,37 @@ def test_below_a_hosts_path_the_pages_lead_on_below_it(tmp_path):
     studies.close()
 
 
+PRODUCTS = "query,system,id,title,image\n" + "".join(
+    f"query {q},{system},P{q}{k},Product {q}{k},{{}}P{q}.png\n"
+    for q in range(3)
+    for system in ("old", "new")
+    for k in (0, 1)
+)
+
+
+@pytest.mark.parametrize("given", ["a zip", "a zip with a folder", "files", "a table and a zip"])
+def test_a_table_is_read_with_the_pictures_that_it_names(given, host, visitor):
+    """The table was left out and its pictures were a system; chosen one by one they were an error of the server."""
+    pictures = {f"P{q}.png": picture(40 * q) for q in range(3)}
+    prefix = "pics/" if given == "a zip with a folder" else ""
+    table = PRODUCTS.format(*[prefix] * 12).encode()
+    inside = {f"{prefix}{name}": content for name, content in pictures.items()}
+    if given == "files":
+        visitor.upload(("shop.csv", table), *pictures.items(), name="shop")
+    elif given == "a table and a zip":
+        visitor.upload(("shop.csv", table), ("pics.zip", zipped(inside)), name="shop")
+    else:
+        visitor.upload(("shop.zip", zipped({"shop.csv": table, **inside})), name="shop")
+    assert visitor.status == 200 and "old: 6 results" in visitor.page.text
+    items = pd.read_csv(host[2] / "shop" / "collection.csv", dtype=str)
+    assert (items["kind"] == "image").sum() == 6 and items["title"].notna().sum() == 6
+
+
+def test_pictures_that_no_table_names_are_refused(visitor):
+    visitor.upload(("a.png", picture(40)), ("b.png", picture(80)))
+    assert visitor.status == 400 and "no table names the files" in visitor.page.text
+
+
 def test_a_host_needs_a_folder_to_which_studies_are_added(tmp_path):
     (tmp_path / "study.toml").write_text("")
     done = relstudy("host", tmp_path, "--set-up")
