@@ -359,7 +359,10 @@ def _of_results(draft: Draft, uploads: Path, study: Path) -> Made:
         table, study, questions=[draft.question] if draft.question else [], scale=draft.scale, raters=draft.raters,
         side_by_side=draft.side_by_side, beside=beside, within=uploads,
     )  # fmt: skip
-    names = dict.fromkeys(path.relative_to(uploads).parts[0] for path in sources)
+    given = [path.relative_to(uploads).parts for path in sources]
+    names = dict.fromkeys(
+        str(Path(*parts[1:])) if parts[0].endswith(".zip") and parts[1:] else parts[0] for parts in given
+    )
     words = ["relstudy", "ask", *map(as_argument, names), "-o", draft.name]
     words += ["--columns", ",".join(f"answer={name}" for name in roles)] if roles else []
     words += ["--question", draft.question] if draft.question else []

@@ -97,12 +97,15 @@ def without_named(sources: Sequence[Path], place: Path) -> tuple[list[Path], Pat
         for files that lie beside no table that names them, and in no folder of a system
     """
     beside, named = place, set[Path]()
-    for table in (each for each in sources if each.is_file()):
+    folders = [each for each in sources if not each.is_file()]
+    for table in (each for each in sources if folders and each.is_file()):
         with contextlib.suppress(RelstudyError):  # whoever makes the study says what is wrong with it
             frame = read_table(table).frame
             cells = {str(cell).strip() for column in frame for cell in frame[column].unique()}
             paths = [cell for cell in cells if NAME_OF_FILE.fullmatch(cell)]
-            for root in (table.parent, place, *(each for each in sorted(place.iterdir()) if each.is_dir())):
+            archives = [each for each in sorted(place.iterdir()) if each.is_dir()]
+            # without the folder's name where there is one: files of one name in several are of several systems
+            for root in (table.parent, place, *archives, *(folders if len(folders) == 1 else ())):
                 files = [root / path for path in paths if (root / path).is_file()]
                 if files and not named:
                     beside, named = root, {file.parent for file in files}

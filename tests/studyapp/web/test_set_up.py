@@ -624,13 +624,14 @@ PRODUCTS = "query,system,id,title,image\n" + "".join(
 )
 
 
-@pytest.mark.parametrize("given", ["a zip", "a zip with a folder", "files", "a table and a zip"])
+@pytest.mark.parametrize("given", ["a zip", "a zip with a folder", "its name left out", "files", "a table and a zip"])
 def test_a_table_is_read_with_the_pictures_that_it_names(given, host, visitor):
     """The table was left out and its pictures were a system; chosen one by one they were an error of the server."""
     pictures = {f"P{q}.png": picture(40 * q) for q in range(3)}
     prefix = "pics/" if given == "a zip with a folder" else ""
     table = PRODUCTS.format(*[prefix] * 12).encode()
-    inside = {f"{prefix}{name}": content for name, content in pictures.items()}
+    within = "pics/" if given == "its name left out" else prefix
+    inside = {f"{within}{name}": content for name, content in pictures.items()}
     if given == "files":
         visitor.upload(("shop.csv", table), *pictures.items(), name="shop")
     elif given == "a table and a zip":
@@ -638,6 +639,7 @@ def test_a_table_is_read_with_the_pictures_that_it_names(given, host, visitor):
     else:
         visitor.upload(("shop.zip", zipped({"shop.csv": table, **inside})), name="shop")
     assert visitor.status == 200 and "old: 6 results" in visitor.page.text
+    assert "relstudy ask shop.csv -o shop" in visitor.page.text
     items = pd.read_csv(host[2] / "shop" / "collection.csv", dtype=str)
     assert (items["kind"] == "image").sum() == 6 and items["title"].notna().sum() == 6
 
