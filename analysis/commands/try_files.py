@@ -117,17 +117,21 @@ def _run(steps: Steps, out: Path) -> None:
     from relstudy.analysis.commands.report import report
     from relstudy.analysis.commands.score import score
     from relstudy.calibration.command import calibrate
+    from relstudy.calibration.preferences_command import preferences
     from relstudy.common.runtime.files import write_text
     from relstudy.mapping.command import fit
 
     commands: dict[str, click.Command] = {"calibrate": calibrate, "fit": fit, "score": score, "report": report}
     printed = io.StringIO()
-    for name, *words in steps.commands:
-        line = shlex.join(["relstudy", name, *words])
+    for step in steps.commands:
+        line = shlex.join(["relstudy", *step])
         click.echo(f"$ {line}")
         said = io.StringIO()
         with contextlib.redirect_stdout(said):
-            commands[name].main(words, prog_name=f"relstudy {name}", standalone_mode=False)
+            if step[:2] == ("calibrate", "preferences"):
+                preferences.main(step[2:], prog_name="relstudy calibrate preferences", standalone_mode=False)
+            else:
+                commands[step[0]].main(step[1:], prog_name=f"relstudy {step[0]}", standalone_mode=False)
         printed.write(f"$ {line}\n{said.getvalue()}\n")
         write_text(printed.getvalue(), out / PRINTED)
     click.echo(said.getvalue(), nl=False)

@@ -170,9 +170,9 @@ def steps_of(readings: Sequence[Inspection], out: Path) -> Steps:
         by_part.setdefault(part_of(each), []).append(each)
     answers = [each for part in ANSWERS for each in by_part.get(part, [])]
     if not answers:
-        raise RelstudyError(
-            f"people's ratings or judgments are needed, and none of the files holds any: {_said(readings)}"
-        )
+        lacking = f"people's ratings or judgments are needed, and none of the files holds any: {_said(readings)}"
+        asked = [quoted(each.file) for each in readings if each.kind == "results"]
+        raise RelstudyError(f"{lacking}; relstudy ask {asked[0]} asks people for them" if asked else lacking)
     if len(answers) > 1:
         raise RelstudyError(
             f"{listed([each.file for each in answers])} look like people's ratings or judgments. If only "
@@ -186,7 +186,8 @@ def steps_of(readings: Sequence[Inspection], out: Path) -> Steps:
     if part_of(answered) == "ratings":
         judged = str(out / "judgments.csv")
         drawn = ["--pairs", pairs[0].file] if pairs else []
-        commands.append(("calibrate", answered.file, "-o", str(out), *stated, *drawn))
+        what = ["calibrate", "preferences"] if answered.kind == "preferences" else ["calibrate"]
+        commands.append((*what, answered.file, "-o", str(out), *stated, *drawn))
         stated = []
     if not scores:
         return Steps(

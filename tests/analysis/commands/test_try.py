@@ -169,15 +169,29 @@ def test_on_a_terminal_it_asks_what_it_cannot_tell_and_no_more(here: Path, monke
             ("ratings.csv", "labels.csv", "scores.csv"),
             "labels.csv look like people's ratings or judgments. If only ratings.csv",
         ),
+        (("found.csv", "scores.csv"), "relstudy ask found.csv asks people for them"),
         (("labels.csv",), "nothing to do; name the scores"),
         (("none.csv", "scores.csv"), "file not found"),
     ],
 )
 def test_files_that_make_no_page_are_refused_in_a_sentence(here: Path, files: tuple[str, ...], said: str) -> None:
+    (here / "found.csv").write_text("question,model,answer\nWhy?,one,Because.\nWhy?,two,By chance.\n")
     done = tried(*files)
     assert done.exit_code == 1
     assert said in done.stderr
     assert not (here / "try").exists()
+
+
+def test_answers_to_which_of_two_are_tried_like_ratings(here: Path) -> None:
+    """The plain calibrate was run on them, which refuses them, and was kept in commands.sh."""
+    pairs = [(q, a, b) for q in range(8) for a, b in ((0, 1), (1, 2), (2, 0))]
+    lines = [f"{who},q{q},d{a},d{b},{'AB'[(a + (q == 3)) % 2]}" for who in ("ann", "bob", "cy") for q, a, b in pairs]
+    (here / "which.csv").write_text("\n".join(["worker,query,result_a,result_b,preference", *lines]))
+    scores = [f"q{q},d{d},{d / 2 + q / 9:.3f}" for q in range(8) for d in range(3)]
+    (here / "bm25.csv").write_text("\n".join(["query_id,result_id,bm25", *scores]))
+    done = tried("which.csv", "bm25.csv")
+    assert done.exit_code == 0, done.output
+    assert "$ relstudy calibrate preferences which.csv" in done.stdout and (here / "try" / "report.html").is_file()
 
 
 @pytest.mark.slow
