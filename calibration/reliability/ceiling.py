@@ -69,10 +69,11 @@ def noise_ceiling(panel: Panel, noise: RaterNoise, weight: np.ndarray | None = N
 
 def _spread(judgment: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
     """Each pair's share of the weight, its deviation from the weighted mean (0 where it has no weight), and the
-    variance (0 where it is of rounding alone)."""
+    variance (0 where it is of rounding alone, or one pair has all weight)."""
     share = weight / weight.sum()
     deviation = np.where(weight > 0, judgment - share @ judgment, 0.0)
-    variance = float(share @ deviation**2) / float(1 - share @ share)
+    others = float(1 - share @ share)
+    variance = float(share @ deviation**2) / others if others > 0 else 0.0
     return share, deviation, variance if variance > variance_of_rounding(judgment) else 0.0
 
 

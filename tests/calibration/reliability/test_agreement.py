@@ -138,6 +138,11 @@ def test_ratings_that_are_all_the_same_agree_on_nothing_whatever_rounding_their_
     assert "constant" in (agreement_by_rater_pair.pairwise(apart).spearman.reason or "")
 
 
+def test_one_pair_that_has_all_weight_reaches_nothing() -> None:
+    """An inclusion probability of 1e-20 beside others was a division by zero."""
+    assert reachable_correlation(np.arange(5.0), np.full(5, 0.1), np.array([1e20, 1, 2, 1, 2])) is None
+
+
 def test_the_complete_block_drops_raters_or_pairs_whichever_costs_less() -> None:
     _, matrix = complete(0)
     matrix[3:, 4] = np.nan  # the last rater stopped early
