@@ -30,7 +30,7 @@ AGAIN = {
 
 @click.command("judge check")
 @click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--judge", "name", required=True, help="The judge: FOLDER/judges/NAME.csv, or a file.")
+@click.option("--judge", "name", type=click.Path(), required=True, help="The judge: FOLDER/judges/NAME.csv, or a file.")
 @click.option("--judgments", "-j", type=click.Path(path_type=Path), help="Judgments, where not FOLDER/judgments.csv.")
 @click.option("--question", help="A further question of the study, by its id: its judges and its judgments.")
 @options_of(ScoringOptions, only=("replicates", "seed"))

@@ -94,6 +94,7 @@ def test_an_unknown_subcommand_is_a_usage_error() -> None:
     [
         ("calibrate ''", "'RATINGS'"), ("score '' -j a.csv", "'SCORES...'"), ("fit a.csv ''", "'SCORES...'"),
         ("report . -o ''", "'--out'"), ("score . -o ''", "'--out'"), ("hash split --labels a.npy -o ''", "'--out'"),
+        ("judge check . --judge ''", "'--judge'"),
     ],
 )  # fmt: skip
 def test_a_variable_that_is_not_set_is_not_the_folder_one_is_in(words: str, empty: str) -> None:
