@@ -137,7 +137,7 @@ def _values(column: pd.Series, couple: tuple[str, str], ends: tuple[str, str]) -
     """-1 for the first item, 1 for the second, 0 for neither, by the answers as written; None where they do not say."""
     texts = list(dict.fromkeys(column.astype("str").str.strip()))
     texts = [text for text in texts if text]
-    if not 2 <= len(texts) <= 4:
+    if not 2 <= len(texts) <= 4 or (all(map(str.isdigit, texts)) and NO_ANSWER.search(str(column.name))):
         return None
     words = [each for each in (ends, *SIDES) if each == ends or not each[0].isdigit()]
     names = [{underscored(couple[side])} | {form for each in words for form in (each[side], *SHORT.get(each[side], ()))}

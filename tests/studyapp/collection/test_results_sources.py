@@ -118,6 +118,23 @@ def test_a_table_in_a_text_file_stays_a_table(tmp_path):
             read_results([tmp_path / name for name in files])
 
 
+@pytest.mark.parametrize(
+    "names", ["output_1,output_2,generator_1,generator_2", "response_a,response_b,model_a,model_b"]
+)
+def test_the_column_beside_an_answer_names_its_system(names: str, tmp_path):
+    """Raters were shown the systems' names as answers of two further systems."""
+    rows = ["1,What is a lake?,Water.,A sea.,gpt,llama", "2,What is a tower?,A house.,A wall.,llama,gpt"]
+    (tmp_path / "both.csv").write_text("\n".join([f"id,prompt,{names}", *rows]))
+    found = read_results([tmp_path / "both.csv"])
+    assert found.rows[["query", "system", "text"]].to_numpy().tolist() == [
+        ["What is a lake?", "gpt", "Water."],
+        ["What is a lake?", "llama", "A sea."],
+        ["What is a tower?", "llama", "A house."],
+        ["What is a tower?", "gpt", "A wall."],
+    ]
+    assert "4 results or answers without ratings" in succeeds("inspect", tmp_path / "both.csv").output
+
+
 def test_folders_that_cannot_be_compared_are_refused(tmp_path):
     one = pictures(tmp_path / "one", ["a.png"], 1)
     with pytest.raises(RelstudyError, match="no two files have the same name"):

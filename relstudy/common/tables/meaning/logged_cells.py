@@ -13,14 +13,15 @@ import pandas as pd
 
 from relstudy.common.runtime.wording import listed
 from relstudy.common.tables.checked_table import Checked
-from relstudy.common.tables.meaning.results_columns import known_columns, plain_column
+from relstudy.common.tables.meaning.results_columns import a_row_a_side, known_columns, plain_column
 
 TURNS = "turns"
 QUERY, ANSWER, RANK = "query", "answer", "rank"
 
 
 def without_lists(frame: pd.DataFrame) -> pd.DataFrame:
-    """A table with texts for what such cells hold, and a row a hit where a row held the hits of a query.
+    """A table with texts for what such cells hold, and a row a hit where a row held the hits of a query, or an answer
+    where it held those of several systems.
 
     Quoted texts and lists of them become texts; messages a query and, unless there is one, an answer; `choices` an
     answer; a list of records a row each, unless the table has answers. Every other cell stays as it is.
@@ -58,7 +59,7 @@ def without_lists(frame: pd.DataFrame) -> pd.DataFrame:
             frame = frame.drop(columns=name).assign(**{ANSWER: [_chosen(value[0]) for value in values]})
         elif not {"answer", "text"} & known.keys() and any(map(_is_records, values)):
             frame = _a_row_each(frame.drop(columns=name), values)
-    return frame
+    return a_row_a_side(frame)
 
 
 def a_row_an_entry(table: Checked, names: Sequence[str]) -> Checked:

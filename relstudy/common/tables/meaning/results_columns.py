@@ -113,6 +113,8 @@ RATED = {
     *("annotator", "assessor", "qrel", "vote", "votes", "score1", "winner", "preference", "stars"),
 }
 """Words in the names of columns that say what people, or qrels, judged."""
+SIDE = re.compile(r"(.+?)_?([ab]|\d+)")
+"""What a column is called, and which of several it is."""
 SENTENCE = 12
 """Characters, on average, of a column that holds answers rather than codes or names."""
 
@@ -130,6 +132,28 @@ def known_columns(names: Sequence[Any]) -> dict[str, Any]:
     left = [name for name in reversed(list(names)) if "." in str(name) and name not in found.values()]
     nested = {plain_column(str(name).rpartition(".")[2]): name for name in left}
     return {role: nested[name] for role in BELOW for name in reversed(ROLES[role]) if name in nested} | found
+
+
+def a_row_a_side(frame: pd.DataFrame) -> pd.DataFrame:
+    """A row for each answer where a column of its system stands beside each, as generator_1 beside output_1; the id of
+    such a row is not one of a result. The table as it is where that is not so.
+
+    Examples
+    --------
+    >>> row = {"prompt": ["a?"], "response_a": ["Yes."], "response_b": ["No."], "model_a": ["x"], "model_b": ["y"]}
+    >>> a_row_a_side(pd.DataFrame(row)).to_numpy().tolist()
+    [['a?', 'x', 'Yes.'], ['a?', 'y', 'No.']]
+    """
+    sides = {name: match for name in frame if (match := SIDE.fullmatch(plain_column(name)))}
+    answers, systems = (
+        {match[2]: name for name, match in sides.items() if match[1] in ROLES[role]} for role in ("answer", "system")
+    )
+    if len(answers) < 2 or answers.keys() != systems.keys() or {"answer", "system"} & set(frame):
+        return frame
+    ids = [name for name in frame if plain_column(name) in ROLES["result"]]
+    others = frame.drop(columns=[*answers.values(), *systems.values(), *ids])
+    rows = [others.assign(system=frame[systems[side]], answer=frame[answers[side]]) for side in answers]
+    return pd.concat(rows).sort_index(kind="stable").reset_index(drop=True)
 
 
 def model_columns(frame: pd.DataFrame, known: Mapping[str, Any]) -> list[Any]:
