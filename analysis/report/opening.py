@@ -61,7 +61,8 @@ def cards(verdict: Verdict) -> list[tuple[str, str]]:
         heading = choice_heading(verdict.standings.best[0])
         given.append((heading, verdict.choice.removeprefix(f"{heading}. ")))
     if verdict.settling is not None:
-        given.append((verdict.settling.heading, verdict.settling.sentence()))
+        look = None if verdict.settled else verdict.look
+        given.append((verdict.settling.heading(look), verdict.settling.sentence()))
     if verdict.dropped is not None:
         heading, _, text = verdict.dropped.partition(": ")
         given.append((heading, text))

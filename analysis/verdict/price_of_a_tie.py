@@ -12,7 +12,7 @@ from relstudy.analysis.indices.registry import index_of
 from relstudy.analysis.planning.study_plan import MOST_QUERIES
 from relstudy.analysis.planning.workload import Steepness
 from relstudy.analysis.scoring.results import Comparison, ScoreResult, Variation
-from relstudy.analysis.verdict.facts import StudyFacts
+from relstudy.analysis.verdict.facts import Look, StudyFacts
 from relstudy.analysis.verdict.standings import Standings
 from relstudy.common.runtime.wording import count_of
 
@@ -60,10 +60,11 @@ class Settling:
             return False
         return self.available is None or self.queries <= self.available
 
-    @property
-    def heading(self) -> str:
-        """The advice, in few words."""
-        return "Collect more ratings" if self.worth_it else "Do not pay for more ratings"
+    def heading(self, look: Look | None = None) -> str:
+        """The advice, in few words; at a look after which the study goes on, beyond the ratings that are planned."""
+        if self.worth_it:
+            return "Collect more ratings"
+        return "Do not pay for more ratings" + ("" if look is None or look.is_over else " than are planned")
 
     def sentence(self) -> str:
         """The ratings that would settle it, and their price."""

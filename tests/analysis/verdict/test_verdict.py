@@ -21,7 +21,7 @@ from relstudy.analysis.scoring.judged_pairs import Population
 from relstudy.analysis.scoring.options import ScoringOptions
 from relstudy.analysis.scoring.rater_draws import RaterPopulation
 from relstudy.analysis.scoring.run import score_systems
-from relstudy.analysis.verdict.facts import StudyFacts
+from relstudy.analysis.verdict.facts import Look, StudyFacts
 from relstudy.analysis.verdict.price_of_a_tie import Settling
 from relstudy.analysis.verdict.standings import standings
 from relstudy.analysis.verdict.verdict import Verdict, verdict_of
@@ -215,6 +215,10 @@ def test_what_would_settle_it_is_the_price_of_a_difference_that_matters() -> Non
     more_than_there_are = verdict_of(made("ab"), StudyFacts(ratings=360, queries=15)).settling
     assert more_than_there_are is not None and not more_than_there_are.worth_it
     assert more_than_there_are.sentence().endswith("; the collection has 15, so more ratings will not settle it.")
+    assert more_than_there_are.heading() == "Do not pay for more ratings"
+    going_on = Look(5, 12, 68, 0.05, "obrien-fleming", (0.18,), (2.5,))
+    said = {look: more_than_there_are.heading(look) for look in (going_on, replace(going_on, closed=True))}
+    assert list(said.values()) == ["Do not pay for more ratings than are planned", "Do not pay for more ratings"]
 
 
 def _power(steepness: float, queries: int) -> float:
