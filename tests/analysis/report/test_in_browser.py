@@ -15,7 +15,7 @@ from relstudy.common.results.estimates import Estimate
 pytestmark = pytest.mark.browser
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (768, "dark"), (360, "light"), (360, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (768, "dark"), (360, "light"), (320, "dark")])
 def test_axe_finds_no_fault_and_nothing_is_wider_than_the_screen(
     chromium: Any, page_file: Path, width: int, scheme: str
 ) -> None:
