@@ -332,7 +332,9 @@ def discard(draft: Draft, host: Path) -> None:
     with alone(host):
         there = Draft.of(folder)
         if there is not None and there.owner == draft.owner:
-            shutil.rmtree(folder)
+            away = host / f"{OURS}{secrets.token_hex(4)}"
+            folder.rename(away)  # a preview may be writing into it, and the name is free all the same
+            shutil.rmtree(away, ignore_errors=True)
 
 
 def open_draft(folder: Path) -> None:

@@ -14,6 +14,7 @@ import threading
 import time
 import zipfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.request import HTTPCookieProcessor, Request, build_opener
@@ -491,6 +492,21 @@ def test_starting_over_leaves_nothing_and_a_name_is_taken_once(host, visitor):
     visitor.open()
     assert "there is a study mine already" in visitor.upload(("a.csv", TABLE.encode()), name="mine").text
     assert visitor.status == 400 and not list(folder.glob(".upload-*"))
+
+
+def test_a_draft_is_thrown_away_though_a_preview_writes_into_it(host, visitor, monkeypatch):
+    visitor.upload(("a.csv", TABLE.encode()), name="mine")
+    folder, remove = host[2] / "mine", os.rmdir
+
+    def written_meanwhile(path: Any, **more: Any) -> None:
+        with suppress(FileNotFoundError):
+            (folder / "secret.key").write_text("of a preview")
+        remove(path, **more)
+
+    csrf = visitor.get("/start/check").forms[1].fields["csrf"]
+    monkeypatch.setattr(os, "rmdir", written_meanwhile)
+    visitor.post("/start/again", csrf=csrf)
+    assert visitor.status == 200 and [path for path in host[2].iterdir() if path.is_dir()] == []
 
 
 def test_nobody_opens_what_another_made(host, visitor):
