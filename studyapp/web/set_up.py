@@ -178,6 +178,19 @@ def _comes_free() -> bool:
         _NEXT.release()
 
 
+@blueprint.before_request
+def refuse_other_drafts() -> ResponseReturnValue | None:
+    """Refuse a form of another draft than the present one, which was begun in another tab."""
+    if request.method != "POST" or request.endpoint == "set_up.as_a_rater":
+        return None
+    draft = _draft(_here())
+    meant = request.form.get("draft")
+    if draft is None or meant in (None, draft.name):
+        return None
+    said = f"this form is of {meant}" if meant else "this form is of a new study"
+    return _page(ITEMS, draft, f"{said}, and you are setting up {draft.name} now; nothing was saved", 409)
+
+
 @blueprint.teardown_request
 def leave_place(_error: BaseException | None) -> None:
     """Let the next one in."""

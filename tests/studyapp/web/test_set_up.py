@@ -482,6 +482,22 @@ def test_another_kind_or_name_makes_the_draft_anew(host, visitor):
     assert [path.name for path in host[2].iterdir() if path.is_dir()] == ["other"]
 
 
+def test_a_form_of_another_draft_saves_nothing(host, visitor):
+    empty = visitor.get("/start/").form().fields
+    visitor.upload(("a.csv", TABLE.encode()), name="first")
+    stale = {"question": visitor.get("/start/question").form().fields, "": visitor.get("/start/").form().fields}
+    stale |= dict.fromkeys(("open", "again"), visitor.get("/start/check").forms[0].fields)
+    visitor.upload(("b.csv", TABLE.encode()), name="second")
+    before = (host[2] / "second" / "study.toml").read_bytes()
+    for step, fields in stale.items():
+        page = visitor.post(f"/start/{step}", **{**fields, "question": "Late?", "template": "answers"})
+        assert visitor.status == 409 and "this form is of first, and you are setting up second now" in page.text
+    sent = {**empty, "name": "third", "template": "answers", "files": [(io.BytesIO(TABLE.encode()), "c.csv")]}
+    assert "this form is of a new study" in visitor.post("/start/", **sent).text and visitor.status == 409
+    assert [path.name for path in host[2].iterdir() if path.is_dir()] == ["second"]
+    assert (host[2] / "second" / "study.toml").read_bytes() == before and (host[2] / "second" / "stopped").exists()
+
+
 def test_starting_over_leaves_nothing_and_a_name_is_taken_once(host, visitor):
     folder = host[2]
     visitor.upload(("a.csv", TABLE.encode()), name="mine")
