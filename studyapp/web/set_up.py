@@ -135,8 +135,10 @@ def _here(*, sends: bool = True) -> SetUp:
 
 
 def _page(
-    step: str, draft: Draft | None, message: str = "", status: int = 200, *, given: Draft | None = None, **more: Any
-) -> tuple[str, int]:
+    step: str, draft: Draft | None, message: str = "", status: int = 200, *, given: Draft | None = None,
+    typed: Mapping[str, str] | None = None, **more: Any,
+) -> tuple[str, int]:  # fmt: skip
+    """A step with what was chosen; `given` and `typed` are what a form that is refused said instead."""
     template = current_app.jinja_env.get_template("set_up.html")
     if draft is not None and Draft.of(_here().folder / draft.name) is None:  # opened or thrown away in another tab
         if step != ITEMS:
@@ -146,9 +148,9 @@ def _page(
     folder = _here().folder / shown.name
     made = Made.of(folder) if draft else None
     page = template.render(
-        message=message, draft=shown, given=given or shown, made=made, asks=Study.load(folder) if draft else None,
-        csrf=session["csrf"], step=step, steps=STEPS, templates=TEMPLATES, scales=SCALES,
-        consent=ENGLISH["consent.default"], only_here=is_only_here(request.root_url),
+        message=message, draft=shown, given=given or shown, typed=typed or {}, made=made,
+        asks=Study.load(folder) if draft else None, csrf=session["csrf"], step=step, steps=STEPS, templates=TEMPLATES,
+        scales=SCALES, consent=ENGLISH["consent.default"], only_here=is_only_here(request.root_url),
         offered={each: OFFERED[each][1] if shown.kind.of_items else each for each in (made.offered if made else ())},
         **more,
     )  # fmt: skip
@@ -288,7 +290,7 @@ def save(step: str) -> ResponseReturnValue:
         if form.get("then") == "stay":
             return redirect(f"/start/{step}")
     except RelstudyError as error:
-        return _page(step, before, str(error), 400, given=draft)
+        return _page(step, before, str(error), 400, given=draft, typed=form)
     return redirect(f"/start/{STEPS[STEPS.index(step) + 1]}")
 
 
