@@ -2,36 +2,42 @@
 
 from __future__ import annotations
 
+import base64
+import hmac
 import secrets
 import time
 from dataclasses import dataclass
 
 from relstudy.common.runtime.errors import RelstudyError
-from relstudy.studyapp.assignment.enrolment import enrol, token_identity, update_rater
+from relstudy.studyapp.assignment.enrolment import enrol, find_rater, token_identity, update_rater
 from relstudy.studyapp.config.study import Study
 from relstudy.studyapp.database.store import Store
 
 
 @dataclass(frozen=True)
 class Invitation:
-    """A personal link: who it makes its holder, and the path to hand out."""
+    """A personal link: who it makes its holder, the path to hand out, and whether it was made before."""
 
     rater_id: str
     path: str
     completion_code: str
+    was_there: bool = False
 
     def below(self, address: str) -> dict[str, str]:
         """The invitation as it is handed out, with its link below the study's address."""
         return {"rater_id": self.rater_id, "link": address + self.path, "completion_code": self.completion_code}
 
 
-def invite(store: Store, study: Study, count: int, extra_pairs: int = 0, group: str = "") -> list[Invitation]:
+def invite(
+    store: Store, study: Study, count: int, extra_pairs: int = 0, group: str = "", key: bytes = b""
+) -> list[Invitation]:
     """Make personal links. Only the hash of a token is kept, so a link can be shown once.
 
     Parameters
     ----------
     extra_pairs : unique pairs that these people are asked for beyond `pairs_per_rater`, in whole pages
     group : the group of the study that they will be in; empty: as if they came by themselves
+    key : secret that makes the same links again when it is given again; empty: new ones
     """
     if "personal" not in study.entry.rules:
         raise RelstudyError(
@@ -43,12 +49,16 @@ def invite(store: Store, study: Study, count: int, extra_pairs: int = 0, group: 
     extra_pages = _pages_of(study, extra_pairs)
     invitations = []
     now = time.time()
+    key = key or secrets.token_bytes(32)
     with store.write() as connection:
-        for _ in range(count):
-            token = secrets.token_urlsafe(18)
-            rater = enrol(connection, study, "personal", token_identity(token), {}, now)
-            update_rater(connection, rater, extra_pages=extra_pages, rater_group=group or None)
-            invitations.append(Invitation(rater.rater_id, f"/enter/{token}", rater.completion_code))
+        for number in range(count):
+            token = base64.urlsafe_b64encode(hmac.digest(key, str(number).encode(), "sha256")[:18]).decode()
+            there = find_rater(connection, "personal", token_identity(token))
+            rater = there or enrol(connection, study, "personal", token_identity(token), {}, now)
+            if there is None:
+                update_rater(connection, rater, extra_pages=extra_pages, rater_group=group or None)
+            made = Invitation(rater.rater_id, f"/enter/{token}", rater.completion_code, there is not None)
+            invitations.append(made)
     return invitations
 
 

@@ -475,6 +475,7 @@ ENGLISH: dict[str, str] = {
     "admin.invite.make": "Make links",
     "admin.invite.count": "Choose a number from 1 to {most}.",
     "admin.invite.made": "{count} new links. Copy them now; they cannot be shown again.",
+    "admin.invite.again": "This form was sent twice. These are the links that it made; no others were made.",
     "admin.invite.copy": "Copy all",
     "admin.invite.off": "This study does not admit people by personal link.",
     "admin.invite.code": "Completion code",

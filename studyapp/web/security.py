@@ -139,6 +139,10 @@ class Signer:
         """True if a form's token is this person's."""
         return hmac.compare_digest(self.csrf(who).encode(), token.encode())
 
+    def key_of(self, *words: str) -> bytes:
+        """The same key for the same words, such as those of a form that may be sent twice."""
+        return hmac.digest(self._secret, repr(("key", *words)).encode(), "sha256")
+
     def form(self, who: str, assignment: int, asked: str) -> str:
         """One showing of one page to one rater: a random number, what it asks, the time, and the signature."""
         return self._page(who, assignment).sign(f"{secrets.token_hex(4)}-{asked}").decode()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -24,7 +25,7 @@ MOST_LINKS = 500
 @dataclass(frozen=True)
 class InvitePage:
     """Ways in as addresses, empty if they are closed; their beginning if it is of this machine alone; and invitations
-    just made (shown this once)."""
+    just made (shown this once). `once` is a random number by which a form that is sent twice is known."""
 
     tab: ClassVar = "invite"
     most: ClassVar = MOST_LINKS
@@ -35,6 +36,7 @@ class InvitePage:
     groups: tuple[str, ...]
     links: tuple[dict[str, str], ...]
     message: str
+    once: str
 
 
 def public_address() -> str:
@@ -55,6 +57,7 @@ def _invite_page(links: tuple[invitations.Invitation, ...] = (), message: str = 
         groups=tuple(group.name for group in study.groups),
         links=tuple(link.below(base) for link in links),
         message=message,
+        once=secrets.token_urlsafe(12),
     )
     return show("admin/invite.html", page)
 
@@ -69,14 +72,18 @@ def invite() -> ResponseReturnValue:
 @blueprint.post("/invite")
 @admin_required
 def make_links() -> ResponseReturnValue:
-    """Make personal links; they are on the answer's page and nowhere else."""
+    """Make personal links, once of a form that is sent twice; they are on the answer's page and nowhere else."""
     site = current_site()
-    count = request.form.get("count", 0, type=int)
+    count, group = request.form.get("count", 0, type=int), request.form.get("group", "")
+    once = request.form.get("once", "")
+    key = site.signer.key_of("invite", once, str(count), group) if once else b""
     if not 1 <= count <= MOST_LINKS:
         return _invite_page(message=site.texts("admin.invite.count", most=MOST_LINKS)), 422
     try:
-        links = invitations.invite(site.store, site.study, count, group=request.form.get("group", ""))
+        links = invitations.invite(site.store, site.study, count, group=group, key=key)
     except RelstudyError as error:
         return _invite_page(message=str(error)), 422
+    if all(link.was_there for link in links):
+        return _invite_page(tuple(links), site.texts("admin.invite.again")), 409
     forget_figures()
     return _invite_page(tuple(links))

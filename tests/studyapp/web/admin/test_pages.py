@@ -33,7 +33,7 @@ from relstudy.studyapp.web.admin.access import set_password
 from relstudy.studyapp.web.admin.figures import WAITED_FOR, recent_figures
 from relstudy.studyapp.web.app import create_app
 from tests.commands import relstudy, succeeds
-from tests.studyapp.browse import joined
+from tests.studyapp.browse import Page, joined
 from tests.studyapp.studies import TOML, write_study
 
 PAGES = (
@@ -162,6 +162,20 @@ def test_links_made_on_the_page_let_people_in_and_are_shown_once(make_lab: Calla
     assert not re.findall(r"/enter/[\w-]+", admin.get("/admin/invite").text)
     for wrong in ("0", "501", "-1", "many", ""):
         assert lab.post(admin, "/admin/invite", count=wrong)[0] == 422
+
+
+def test_a_form_that_is_sent_twice_makes_its_links_once(make_lab: Callable[..., Lab]) -> None:
+    lab = make_lab()
+    admin = lab.admin()
+    sent = {**Page(admin.get("/admin/invite").text).form("/admin/invite").fields, "count": "2"}
+    first, second = (admin.post("/admin/invite", data=sent) for _ in range(2))
+    paths = re.findall(r"/enter/[\w-]+", first.text)
+    assert (first.status_code, second.status_code) == (200, 409) and "This form was sent twice" in second.text
+    assert paths and paths == re.findall(r"/enter/[\w-]+", second.text)
+    with lab.store.read() as connection:
+        assert len(read_raters(connection)) == 2
+    other = admin.post("/admin/invite", data={**sent, "count": "3"}).text
+    assert not set(paths) & set(re.findall(r"/enter/[\w-]+", other)), "another number means others"
 
 
 @pytest.mark.slow
