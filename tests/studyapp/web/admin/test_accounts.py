@@ -90,7 +90,8 @@ def test_each_role_may_do_what_it_says_and_no_more(made: Made) -> None:
     }
     viewed = browsers["viewer"].get("/admin/raters")
     assert not any("/forget/" in link for link in viewed.links) and "viewer (viewer)" in viewed.text
-    assert [form.action for form in browsers["viewer"].get("/admin/").forms] == ["/admin/logout"]
+    for page in ("", f"forget/{rater}", f"set-aside/{rater}"):
+        assert [form.action for form in browsers["viewer"].get(f"/admin/{page}").forms] == ["/admin/logout"]
     assert act(browsers["viewer"], f"/admin/forget/{rater}") == 403
     assert act(browsers["editor"], f"/admin/forget/{rater}") == 303
 
