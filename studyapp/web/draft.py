@@ -202,10 +202,15 @@ class Draft:
         RelstudyError
             for a choice that there is not
         """
-        if not NAME.fullmatch(self.name) or self.name in (*RESERVED, UPLOADS, BEFORE):
-            raise RelstudyError(f"{self.name!r} cannot be the name of a study: letters, digits, - and _ are allowed")
         if self.template not in TEMPLATES:
             raise RelstudyError("choose what people rate")
+        if self.name in (*RESERVED, UPLOADS, BEFORE):
+            raise RelstudyError(f"{self.name!r} cannot be the name of a study: this program uses it itself")
+        if not NAME.fullmatch(self.name):
+            raise RelstudyError(
+                f"{self.name!r} cannot be the name of a study: letters from a to z, digits, - and _ are allowed, and "
+                "the first is a letter or a digit"
+            )
         if self.scale not in SCALES:
             raise RelstudyError("choose a scale of the list")
         if not self.ways or not set(self.ways) <= set(WAYS):

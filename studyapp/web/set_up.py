@@ -236,7 +236,7 @@ def make() -> ResponseReturnValue:
     files = _uploaded()
     kind = form.get("template", "")
     named = form.get("name", "").strip()[:64]
-    name = re.sub(r"[^A-Za-z0-9_]+", "-", named or _name_of(files, before, kind)).strip("-")[:48]
+    name = re.sub(r"[^A-Za-z0-9_]+", "-", named or _name_of(files, before, kind)).strip("-")[:48] or named or kind
     searches = tuple(
         dict.fromkeys(each.strip()[:500] for each in form.get("searches", "").splitlines() if each.strip())
     )

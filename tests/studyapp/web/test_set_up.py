@@ -590,10 +590,24 @@ WRONG = {
     "no file": ((), {}, "choose files, a folder or a zip"),
     "no query": ((("a.csv", b"what,model\n1,2\n"),), {}, "no column holds the query"),
     "another type": ((("a.docx", b"PK"),), {}, "a.docx: choose a table"),
-    "a reserved name": ((("a.csv", TABLE.encode()),), {"name": "static"}, "cannot be the name of a study"),
-    "no name": ((("a.csv", TABLE.encode()),), {"name": "../.."}, "cannot be the name of a study"),
+    "a reserved name": (
+        (("a.csv", TABLE.encode()),),
+        {"name": "start"},
+        "'start' cannot be the name of a study: this program uses it",
+    ),
+    "no name": ((("a.csv", TABLE.encode()),), {"name": "../.."}, "'../..' cannot be the name of a study"),
+    "other letters": (
+        (("a.csv", TABLE.encode()),),
+        {"name": "ööö"},
+        "'ööö' cannot be the name of a study: letters from a",
+    ),
     "no kind": ((("a.csv", TABLE.encode()),), {"template": "dances"}, "choose what people rate"),
 }
+
+
+def test_a_file_in_other_letters_names_its_study_by_its_kind(host, visitor):
+    visitor.upload(("ответы.csv", TABLE.encode()))
+    assert visitor.status == 200 and (host[2] / "answers" / "draft.json").exists()
 
 
 @pytest.mark.parametrize("wrong", WRONG)
