@@ -406,7 +406,9 @@ def _readings_of_pairs(
     fractions = [
         name for name in numbers if name not in systems and not (answers[name].are_grades and answers[name].whole)
     ]
-    scored = [name for name in numbers if name in systems or (under_own_names and name in fractions)]
+    # decimal numbers beside a system's scores are another's
+    others = fractions if under_own_names else [name for name in fractions if systems and not answers[name].whole]
+    scored = [name for name in numbers if name in systems or name in others]
     if scored:
         return [_scores(table, roles, scored)]
     readings = [_wide(table, roles, alike)] if alike else []

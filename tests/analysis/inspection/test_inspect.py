@@ -315,3 +315,10 @@ def test_counts_and_prices_beside_pairs_are_no_answers_and_no_scores(write: Writ
     assert inspection.command is None
     assert "names query (query_id), product (result_id), and no answers or scores" in inspection.sentence
     assert str(inspection.draft).endswith("--columns rater_id=NAME,query_id=query,result_id=product,rating=NAME")
+
+
+@pytest.mark.parametrize("other", ["hybrid", "rrf", "production"])
+def test_decimal_numbers_beside_a_systems_scores_are_another_systems(write: Write, other: str) -> None:
+    rows = [f"q{number % 4},d{number},{number * 1.5},{number / 7:.3f}" for number in range(12)]
+    inspection = inspect_file(write("\n".join([f"query,doc,bm25,{other}", *rows])))
+    assert inspection.sentence == "scores of 2 systems for 12 pairs" and not inspection.notes
