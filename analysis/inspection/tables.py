@@ -12,6 +12,7 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from relstudy.analysis.inspection.answers import Answers, answers_of_columns, read_answers
@@ -381,6 +382,7 @@ def _readings_of_pairs(
     """Query, result and numbers that no name gives to people."""
     frame = table.frame
     numbers = [name for name, each in answers.items() if not (each.words or each.unordered)]
+    systems = _systems(frame, roles, numbers)
     weak = roles.get("rating")
     once = frame.drop_duplicates()  # a row that comes again says nothing new
     twice = bool(once.duplicated([roles[name] for name in PAIR]).any())
@@ -388,7 +390,7 @@ def _readings_of_pairs(
     if _have_their_mean(frame, alike):
         return [_wide(table, roles, alike)]
     if "system" in roles:
-        of_systems = [weak] if weak else [name for name in numbers if SYSTEMS.search(name)] or numbers
+        of_systems = [weak] if weak else systems or numbers
         key = [roles[name] for name in (*PAIR, "system")]
         if not once.duplicated(key).any():
             return [_long_scores(table, roles, name) for name in of_systems[:MOST_READINGS]]
@@ -397,18 +399,17 @@ def _readings_of_pairs(
         ranked = any(underscored(str(name)) in ("rank", "position") for name in frame)
         if twice:
             return [read]
-        scores = _scores(table, roles, [weak, *(name for name in numbers if name != weak and SYSTEMS.search(name))])
+        scores = _scores(table, roles, [weak, *(name for name in systems if name != weak)])
         return [scores] if ranked else [read, scores]
     if twice:
         return [_judgments(table, {**roles, "rating": name}, tool) for name in list(answers)[:MOST_READINGS]]
-    systems = [name for name in numbers if SYSTEMS.search(name)]
     under_own_names = all(roles[name] == name for name in PAIR)
     fractions = [
         name for name in numbers if name not in systems and not (answers[name].are_grades and answers[name].whole)
     ]
     # decimal numbers beside a system's scores are another's
     others = fractions if under_own_names else [name for name in fractions if systems and not answers[name].whole]
-    scored = [name for name in numbers if name in systems or name in others]
+    scored = [name for name in map(str, frame) if name in systems or name in others]
     if scored:
         return [_scores(table, roles, scored)]
     readings = [_wide(table, roles, alike)] if alike else []
@@ -422,17 +423,37 @@ def _readings_of_pairs(
 
 def _answer_columns(frame: pd.DataFrame, roles: dict[str, str]) -> dict[str, Answers]:
     """Columns that may hold answers or scores, by name; a column that says the same of every row is nobody's."""
-    taken = {theirs for ours, theirs in roles.items() if ours != "rating"}
     found = {}
-    for name in map(str, frame.columns):
-        if name in taken or name in SCALE_COLUMNS or is_no_system(name) or is_total(name):
-            continue
-        if NO_ANSWER.search(CAMEL.sub("_", name)) and not (PEOPLE.search(name) and not _is_summary(name)):
-            continue
+    for name in _may_hold_answers(frame, roles):
         answers = read_answers(frame[name], name)
         if answers is not None and not (answers.different < 2 and len(frame) >= 10):
             found[name] = answers
     return found
+
+
+def _may_hold_answers(frame: pd.DataFrame, roles: dict[str, str]) -> list[str]:
+    """The columns whose names do not say that they hold neither answers nor scores."""
+    taken = {theirs for ours, theirs in roles.items() if ours != "rating"}
+    names = [name for name in map(str, frame) if name not in taken and name not in SCALE_COLUMNS]
+    return [
+        name
+        for name in names
+        if not (is_no_system(name) or is_total(name))
+        and (not NO_ANSWER.search(CAMEL.sub("_", name)) or (PEOPLE.search(name) and not _is_summary(name)))
+    ]
+
+
+def _systems(frame: pd.DataFrame, roles: dict[str, str], numbers: Sequence[str]) -> list[str]:
+    """The columns of systems by their names: of these numbers, and those with cells that `relstudy score` refuses."""
+    named = [name for name in _may_hold_answers(frame, roles) if SYSTEMS.search(name)]
+    return [name for name in named if name in numbers or _are_faulty(frame[name])]
+
+
+def _are_faulty(column: pd.Series) -> bool:
+    """True where at least half of the filled cells are finite numbers, and some are not."""
+    texts = column.astype("str").mask(column.isna(), "").str.strip()
+    share = np.isfinite(pd.to_numeric(texts[texts != ""], errors="coerce")).mean()
+    return bool(0.5 <= share < 1)
 
 
 def _is_summary(name: str) -> bool:

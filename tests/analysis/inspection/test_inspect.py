@@ -322,3 +322,11 @@ def test_decimal_numbers_beside_a_systems_scores_are_another_systems(write: Writ
     rows = [f"q{number % 4},d{number},{number * 1.5},{number / 7:.3f}" for number in range(12)]
     inspection = inspect_file(write("\n".join([f"query,doc,bm25,{other}", *rows])))
     assert inspection.sentence == "scores of 2 systems for 12 pairs" and not inspection.notes
+
+
+@pytest.mark.parametrize("cell", ["-inf", "error", "1,126.5"])
+@pytest.mark.parametrize("count", [8, 30])
+def test_a_cell_that_is_no_number_leaves_no_system_out(write: Write, cell: str, count: int) -> None:
+    rows = [f"q{number % 4},d{number},{number * 1.5},{number / 7:.3f}" for number in range(count - 1)]
+    inspection = inspect_file(write("\n".join(["query,doc,bm25,dense", *rows, f'q0,d{count},3.5,"{cell}"'])))
+    assert inspection.sentence == f"scores of 2 systems for {count} pairs"
