@@ -57,7 +57,7 @@ from relstudy.common.tables.meaning.summary_rows import is_total, totals
 from relstudy.common.tables.meaning.vote_counts import vote_columns
 from relstudy.mapping.scores.wide import is_no_system
 
-NOT_A_RATERS = (*WEAK, "gold", "gold_label", "gold_score", "mos", "dmos", "answer", "response", "choice")
+NOT_A_RATERS = (*WEAK, "gold", "gold_label", "gold_score", "human", "mos", "dmos", "answer", "response", "choice")
 """Names of ratings that hold something else where a rater's ratings stand under another."""
 MEAN = re.compile(r"(?i)(^|[_ .-])(mean|avg|average|mos)([_ .-]|$)")
 COUNT_OF_PEOPLE = re.compile(

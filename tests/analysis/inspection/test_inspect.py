@@ -330,3 +330,9 @@ def test_a_cell_that_is_no_number_leaves_no_system_out(write: Write, cell: str, 
     rows = [f"q{number % 4},d{number},{number * 1.5},{number / 7:.3f}" for number in range(count - 1)]
     inspection = inspect_file(write("\n".join(["query,doc,bm25,dense", *rows, f'q0,d{count},3.5,"{cell}"'])))
     assert inspection.sentence == f"scores of 2 systems for {count} pairs"
+
+
+def test_a_human_beside_systems_judges(write: Write) -> None:
+    rows = [f"q{number % 4},d{number},{number % 4},{number * 1.5},{number / 7:.3f}" for number in range(12)]
+    inspection = inspect_file(write("\n".join(["query,doc,human,bm25,dense", *rows])))
+    assert inspection.kind == "judgments" and "left out: bm25, dense" in inspection.notes
