@@ -328,11 +328,14 @@ def _readings_by_rater(
     has_item = bool(set(PAIR) & set(roles))
     if has_item and "rating" in roles:
         known = set(NAMES["rating"]).difference(NOT_A_RATERS)
-        others = [name for name, each in answers.items() if each.are_grades and underscored(name) in known]
-        return [
-            inspect_ratings(table, {**roles, "rating": name}, tool)
-            for name in dict.fromkeys([roles["rating"], *others])
-        ]
+        grades = [name for name, each in answers.items() if each.are_grades and not each.unordered]
+        rated = list(dict.fromkeys([roles["rating"], *(name for name in grades if underscored(name) in known)]))
+        # a column of words beside numbers is a remark, or what was shown
+        are_words = _are_words(answers.get(roles["rating"]))
+        out = [name for name in grades if name not in rated and _are_words(answers[name]) == are_words]
+        notes = [f"left out: {', '.join(out)}"] if out else []
+        readings = [inspect_ratings(table, {**roles, "rating": name}, tool) for name in rated]
+        return [replace(each, notes=(*notes, *each.notes)) for each in readings]
     if set(PAIR) <= set(roles) and (marked := _marked(frame, roles)):
         return [inspect_choices(table, roles, tool, marked)]
     if has_item:
