@@ -343,3 +343,11 @@ def test_grades_of_raters_beside_those_that_are_read_are_said_to_be_left_out(wri
     inspection = inspect_file(write("\n".join(["rater,query,doc,relevance,fluency,age,seconds,remark", *rows])))
     assert "left out: fluency" in inspection.notes
     assert ratings_by(inspection)["rating"].tolist() == [1 + n % 5 for n in range(24)]
+
+
+@pytest.mark.parametrize("values", [(1, 10, 50, 100, 500), (10, 30, 70, 25, 2, 99, 3)])
+def test_magnitudes_and_numbers_all_over_a_scale_hold_no_marks(write: Write, values: tuple[int, ...]) -> None:
+    rows = [f"r{n % 3},q{n // 12},d{n // 3},{values[n % len(values)]}" for n in range(36)]
+    inspection = inspect_file(write("\n".join(["rater,query,doc,rating", *rows])))
+    assert "--missing" not in str(inspection.command)
+    assert len(ratings_by(inspection)) == 36

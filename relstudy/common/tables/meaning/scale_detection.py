@@ -130,7 +130,7 @@ def odd_values(values: np.ndarray) -> list[float]:
     such values, at most three: among at most 13 different whole numbers, one that is as far from all others as these
     reach, and at least 4; two or three together that are three times as far, and at least 8; or negative ones beside
     numbers from 1 (or from 0, and 4 below) that do not mirror these; and a repeated -1, the only negative one among
-    more whole numbers, as of a slider
+    more whole numbers, as of a slider. Numbers of which each is far above the one before are magnitudes, and no marks
 
     Examples
     --------
@@ -138,6 +138,8 @@ def odd_values(values: np.ndarray) -> list[float]:
     ([99.0, 88.0], [])
     >>> odd_values(np.array([1, 5, 3, -99, -88])), odd_values(np.array([1, 2, 3, 98, 99])), odd_values(np.arange(-2, 3))
     ([-99.0, -88.0], [99.0, 98.0], [])
+    >>> odd_values(np.array([1, 10, 50, 100, 500])), odd_values(np.array([1, 2, 5, 9, 99]))
+    ([], [99.0, 9.0])
     """
     rest = np.unique(values)
     if len(rest) > MOST_DIFFERENT:
@@ -152,13 +154,17 @@ def odd_values(values: np.ndarray) -> list[float]:
             odd, rest = [*odd, float(high)], rest[:-1]
         elif rest[1] - low >= max(high - rest[1] + few, 4) or (low < 0 and rest[1] >= 1):
             odd, rest = [*odd, float(low)], rest[1:]
-        elif len(rest) > 4 and rest[-2] - rest[-3] >= max(rest[-3] - low, 4) and high - rest[-2] > 4:
+        elif len(rest) > 4 and (gap := rest[-2] - rest[-3]) >= max(rest[-3] - low, 4) and 4 < high - rest[-2] < gap / 2:
             # two marks beside each other, as 88 and 99
             odd, rest = [*odd, float(high), float(rest[-2])], rest[:-2]
         elif not odd and (together := _marks_together(rest)):
             return together
         else:
             break
+    above = [mark for mark in odd if mark > rest[-1]]
+    if len(above) > 1 and max(above) - min(above) > min(above) - rest[-1]:
+        # numbers that grow step by step are magnitudes, but for marks as 9 and 99
+        return [mark for mark in odd if mark not in above or set(f"{mark:g}{max(above):g}") <= set("6789")]
     return odd
 
 
