@@ -105,7 +105,7 @@ NO_ANSWER = re.compile(
     r"(?:^|[ _.([-])(final|mean|avg|average|median|mos|sd|std|stdev|var|variance|total|count|counts|consensus|majority|"
     r"scale|block|rank|position|pos|round|repetition|seconds|duration|time|timestamp|date|year|month|day|age|gender|"
     r"index|idx|row|iter|iteration|q0|n|num|number|nr|id|ids|train|test|dev|valid|split|fold|set|part|partition|subset|"
-    r"locale|lang|language|country|region|zip|price|cost|length|len|size|width|height|words|tokens|clicks?|"
+    r"slot|locale|lang|language|country|region|zip|price|cost|length|len|size|width|height|words|tokens|clicks?|"
     r"impressions?|views|carts?|orders?|buys|purchases?|sales|frequency|freq|traffic|volume|weight|weights|prob|"
     r"probability|confidence|conf|ci|batch|session|trial|page|condition|version|seed|level|min|max|low|high|hit|hits|"
     r"status|progress|consent|attention|check|passed|paid|bonus|lat|lon|latitude|longitude)(?=$|[] _.)-]|\d)",

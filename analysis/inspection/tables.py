@@ -15,7 +15,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from relstudy.analysis.inspection.answers import Answers, answers_of_columns, read_answers
+from relstudy.analysis.inspection.answers import MOST_WORDS, Answers, answers_of_columns, read_answers
 from relstudy.analysis.inspection.column_roles import (
     NAMES,
     NO_ANSWER,
@@ -563,7 +563,13 @@ def _codes(table: Checked) -> Inspection | None:
 
 
 def _judgments(table: Checked, roles: dict[str, str], tool: str) -> Inspection:
+    judges = _tell_rows_apart(table.frame, roles)
     roles = {ours: theirs for ours, theirs in roles.items() if ours in (*PAIR, "rating")}
+    if len(judges) == 1:
+        asked = f"rows of one pair come again, and only {judges[0]} tells them apart: does it name who judged?"
+        found = inspect_ratings(table, {"rater_id": judges[0], **roles}, tool)
+        questions, draft = (asked, *found.questions), found.command or found.draft
+        return replace(found, questions=questions, command=None, draft=draft)
     roles, whys, questions = paired(table.frame, roles, roles["rating"])
     answers = read_answers(table.frame[roles["rating"]], roles["rating"])
     assert answers is not None
@@ -582,6 +588,25 @@ def _judgments(table: Checked, roles: dict[str, str], tool: str) -> Inspection:
         questions=questions,
     )
     return to_run(inspection, " ".join(["relstudy score SCORES -j", quoted(table.file), *stated]), answers)
+
+
+def _tell_rows_apart(frame: pd.DataFrame, roles: dict[str, str]) -> list[str]:
+    """The columns of few texts that each tell the rows of one pair apart; none where no pair comes again, or a system
+    does it."""
+    if not set(PAIR) <= set(roles) or "system" in roles:
+        return []
+    pair, once = [roles[name] for name in PAIR], frame.drop_duplicates()
+    if not once.duplicated(pair).any():
+        return []
+    others = [name for name in map(str, frame) if name not in roles.values() and not NO_ANSWER.search(name)]
+    return [
+        name
+        for name in others
+        if once[name].nunique() <= MOST_WORDS
+        and pd.to_numeric(once[name], errors="coerce").isna().all()
+        and (once[name].astype("str").str.strip() != "").all()
+        and not once.duplicated([*pair, name]).any()
+    ]
 
 
 def _one_of_them(table: Checked, roles: dict[str, str], columns: Sequence[str]) -> Inspection:

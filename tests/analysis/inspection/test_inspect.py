@@ -351,3 +351,10 @@ def test_magnitudes_and_numbers_all_over_a_scale_hold_no_marks(write: Write, val
     inspection = inspect_file(write("\n".join(["rater,query,doc,rating", *rows])))
     assert "--missing" not in str(inspection.command)
     assert len(ratings_by(inspection)) == 36
+
+
+def test_a_column_that_tells_judgments_of_one_pair_apart_may_name_who_judged(write: Write) -> None:
+    rows = [f"q{n // 6},d{n // 2},{('gpt-4o', 'claude')[n % 2]},{n % 4}" for n in range(24)]
+    inspection = inspect_file(write("\n".join(["query,doc,judge_model,relevance", *rows])))
+    assert inspection.command is None and "does it name who judged?" in inspection.questions[0]
+    assert "relstudy calibrate" in str(inspection.draft) and "rater_id=judge_model" in str(inspection.draft)
