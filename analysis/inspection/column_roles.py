@@ -121,8 +121,8 @@ PEOPLE = re.compile(
 """Names of columns that are a person's."""
 SYSTEMS = re.compile(
     r"bm25|bert|gpt|llama|claude|gemini|mistral|mixtral|qwen|llm|model|system|engine|baseline|tf_?idf|dense|sparse|"
-    r"colbert|splade|dpr|ance|clip|score|sim(?![a-z])|similarity|cos(?![a-z])|cosine|dist|distance|rerank|retriev|embed|"
-    r"word2vec|glove|(?<![a-z])(e5|bge|lsa|lda|dot|l2|run|ssim|psnr|vmaf|lpips|random)(?![a-z])",
+    r"colbert|splade|dpr|clip|score|sim(?![a-z])|similarity|cos(?![a-z])|cosine|dist|distance|rerank|retriev|embed|"
+    r"word2vec|glove|(?<![a-z])(ance|e5|bge|lsa|lda|dot|l2|run|ssim|psnr|vmaf|lpips|random)(?![a-z])",
     re.IGNORECASE,
 )
 """Words in names of columns that hold a system's scores."""

@@ -232,6 +232,9 @@ def _unknown(table: Checked, tool: str, roles: dict[str, str]) -> Inspection:
         said = f"rows hold two items, {listed(couple)}"
         said += ": relstudy calibrate preferences reads which of them each person chose"
         return replace(inspection, notes=(*inspection.notes, said))
+    of_systems = None if {"rater_id", "rating"} & set(named) else _asked_of_systems(table, named, answers)
+    if of_systems is not None:
+        return of_systems
     as_ratings = replace(inspection, kind=tool or "ratings")
     if len(grades) == 1 and len(others) >= len(lacking):
         read = answers.get(grades[0]) or read_answers(table.frame[grades[0]], grades[0])
@@ -261,10 +264,29 @@ def _unknown(table: Checked, tool: str, roles: dict[str, str]) -> Inspection:
     return replace(inspection, draft=f"relstudy calibrate {quoted(table.file)} -o out --columns {stated}")
 
 
+def _asked_of_systems(table: Checked, named: dict[str, str], answers: dict[str, Answers]) -> Inspection | None:
+    """Scores by their columns' names, in a table whose queries or results only a person can name; else None."""
+    decimals = [name for name, each in answers.items() if not (_are_words(each) or (each.are_grades and each.whole))]
+    systems = _systems(table.frame, named, decimals)
+    lacking = [ours for ours in PAIR if ours not in named]
+    others = [str(name) for name in table.frame if name not in (*named.values(), *systems, *decimals)]
+    if not systems or not lacking or len(others) < len(lacking):
+        return None
+    scored = [name for name in map(str, table.frame) if name in (*systems, *decimals)]
+    found = _scores(table, {**dict.fromkeys(PAIR, UNKNOWN), **named}, scored)
+    asked = f"{_whose(others, lacking)}?"
+    return replace(found, notes=(), questions=(asked,), command=None, draft=found.command)
+
+
+def _whose(columns: Sequence[str], roles: Sequence[str]) -> str:
+    """The question which of these columns have these roles, without its mark."""
+    what = listed([role.removesuffix("_id") for role in roles])
+    return f"which of {listed_some(columns)} name{'s' * (len(roles) == 1)} the {what}"
+
+
 def _which(columns: Sequence[str], roles: Sequence[str], rating: str) -> str:
-    """The question which of these columns have these roles."""
-    whose = f"which of {listed_some(columns)} name{'s' * (len(roles) == 1)} the" if roles else ""
-    return f"{whose} {listed([role.removesuffix('_id') for role in roles])}, and are the answers in {rating}?"
+    """The question which of these columns have these roles, and whether that of the answers is found."""
+    return f"{_whose(columns, roles)}, and are the answers in {rating}?"
 
 
 def _lists(frame: pd.DataFrame) -> list[str]:

@@ -358,3 +358,12 @@ def test_a_column_that_tells_judgments_of_one_pair_apart_may_name_who_judged(wri
     inspection = inspect_file(write("\n".join(["query,doc,judge_model,relevance", *rows])))
     assert inspection.command is None and "does it name who judged?" in inspection.questions[0]
     assert "relstudy calibrate" in str(inspection.draft) and "rater_id=judge_model" in str(inspection.draft)
+
+
+@pytest.mark.parametrize("names", [("Suchanfrage", "Dokument"), ("query", "Dokument")])
+def test_systems_scores_beside_unknown_names_are_no_persons_answers(write: Write, names: tuple[str, str]) -> None:
+    rows = [f"q{number % 4};d{number};{number * 1.5};{number / 7:.3f}" for number in range(12)]
+    inspection = inspect_file(write("\n".join([f"{names[0]};{names[1]};bm25;dense", *rows])))
+    asked = "which of Suchanfrage and Dokument name the query and result?"
+    assert inspection.questions == (asked if names[0] != "query" else "which of Dokument names the result?",)
+    assert "relstudy score" in str(inspection.draft) and "result_id=NAME" in str(inspection.draft)
