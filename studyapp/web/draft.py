@@ -317,8 +317,10 @@ def _grades(draft: Draft) -> tuple[float, ...]:
 def refuse_anothers(draft: Draft, target: Path) -> None:
     """Refuse a folder that is a study already, or somebody else's draft."""
     there = Draft.of(target) if target.exists() else draft
-    if there is None or there.owner != draft.owner:
+    if there is None:
         raise RelstudyError(f"there is a study {draft.name} already; choose another name")
+    if there.owner != draft.owner:
+        raise RelstudyError(f"somebody else is setting up {draft.name}, or left it unfinished; choose another name")
 
 
 @contextmanager

@@ -836,7 +836,7 @@ def test_a_draft_is_its_makers_alone(host, visitor):
     other = Visitor(app)
     other.get(f"/start/{key.key}")
     page = other.upload(("mine.csv", TABLE.replace("What", "Who").encode()), name="pilot")
-    assert other.status == 400 and "there is a study pilot already" in page.text
+    assert other.status == 400 and "somebody else is setting up pilot, or left it unfinished" in page.text
     assert "What is" in (folder / "pilot" / "collection.csv").read_text()
     visitor.fill("question", scale="1-5", ask="each")
     assert visitor.status == 200
