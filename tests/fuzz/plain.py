@@ -129,7 +129,7 @@ def _is_number(text: str) -> bool:
         float(text)
     except ValueError:
         return False
-    return True
+    return "_" not in text  # 1_000 is a number in Python alone
 
 
 def correlation(one: dict[Pair, float], other: dict[Pair, float]) -> float | None:
