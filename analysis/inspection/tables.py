@@ -588,7 +588,7 @@ def _judgments(table: Checked, roles: dict[str, str], tool: str) -> Inspection:
     judges = _tell_rows_apart(table.frame, roles)
     roles = {ours: theirs for ours, theirs in roles.items() if ours in (*PAIR, "rating")}
     if len(judges) == 1:
-        asked = f"rows of one pair come again, and only {judges[0]} tells them apart: does it name who judged?"
+        asked = f"rows of one pair come again, and only {judges[0]} distinguishes them: does it name who judged?"
         found = inspect_ratings(table, {"rater_id": judges[0], **roles}, tool)
         questions, draft = (asked, *found.questions), found.command or found.draft
         return replace(found, questions=questions, command=None, draft=draft)
