@@ -306,11 +306,9 @@ def _readings(table: Checked, roles: dict[str, str], tool: str) -> list[Inspecti
     grade = roles.get("rating")
     if "rater_id" in roles:
         return _readings_by_rater(table, roles, tool, answers)
-    shown = known_columns(list(frame))
-    if {"title", "text"} <= shown.keys() and all(
-        each.unordered and name in (shown["title"], shown["text"]) for name, each in answers.items()
-    ):
-        answers = {}  # only what results are called and say comes again
+    shown = _shown(frame, answers)
+    if shown.issuperset(answers):
+        answers = {}  # only what results are called and say
     family = [] if grade is None else next((each for each in siblings(frame).values() if grade in each), [])
     people = _panel(frame, [name for name in answers if PEOPLE.search(name) or name in family])
     strong = grade is not None and (underscored(grade) not in WEAK or tool == BEIR.name) and grade not in people
@@ -335,6 +333,21 @@ def _readings(table: Checked, roles: dict[str, str], tool: str) -> list[Inspecti
         alike = _panel(frame, [name for name in answers if not SYSTEMS.search(name)])
         return [_wide(table, roles, alike)] if alike and _is_numbered(alike) else _one_item(table, roles, tool, alike)
     return _readings_of_pairs(table, roles, tool, answers)
+
+
+def _shown(frame: pd.DataFrame, answers: dict[str, Answers]) -> set[str]:
+    """The columns of words that hold what a query or a result says: a title beside a text or a picture, a text beside a
+    title, or one of which nearly every row has another."""
+    known = known_columns(list(frame))
+    beside = {"query": {"query"}, "title": {"text", "image"}, "text": {"title"}}
+    return {
+        str(known[role])
+        for role, others in beside.items()
+        if role in known
+        and (each := answers.get(str(known[role]))) is not None
+        and each.unordered
+        and (others & known.keys() or each.different >= 0.9 * each.count)
+    }
 
 
 def _are_words(answers: Answers | None) -> bool:

@@ -367,3 +367,17 @@ def test_systems_scores_beside_unknown_names_are_no_persons_answers(write: Write
     asked = "which of Suchanfrage and Dokument name the query and result?"
     assert inspection.questions == (asked if names[0] != "query" else "which of Dokument names the result?",)
     assert "relstudy score" in str(inspection.draft) and "result_id=NAME" in str(inspection.draft)
+
+
+@pytest.mark.parametrize(
+    ("header", "row"),
+    [
+        ("query,doc_id,text", "lakes {0},d{1},a long text of {1}"),
+        ("query,image,name", "lakes {0},img/{1}.jpg,lake {2}"),
+        ("query_id,query,passage_id,passage", "{0},lakes {0},{1},a long passage of {1}"),
+    ],
+)
+def test_what_results_say_is_no_judgment_and_may_be_rated(write: Write, header: str, row: str) -> None:
+    rows = [row.format(n // 4, n, n % 4) for n in range(12)]
+    inspection = inspect_file(write("\n".join([header, *rows])))
+    assert inspection.kind == "results" and str(inspection.command).startswith("relstudy ask ")

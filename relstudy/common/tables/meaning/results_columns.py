@@ -195,7 +195,9 @@ def may_be_results(frame: pd.DataFrame) -> bool:
     texts = [known[role] for role in ("answer", "text") if role in known]
     if not texts and not _words(frame) & RATED:
         texts = model_columns(frame, known)
-    return "query" in known and any(_holds(frame[name]) and _is_long(frame[name]) for name in texts)
+    # a picture with its name says enough, however short that is
+    pictured = {"image", "title"} <= known.keys() and _holds(frame[known["image"]]) and not _words(frame) & RATED
+    return "query" in known and (pictured or any(_holds(frame[name]) and _is_long(frame[name]) for name in texts))
 
 
 def _words(frame: pd.DataFrame) -> set[str]:
