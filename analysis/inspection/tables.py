@@ -366,7 +366,7 @@ def _readings_by_rater(
         grades = [name for name, each in answers.items() if each.are_grades and not each.unordered]
         rated = list(dict.fromkeys([roles["rating"], *(name for name in grades if underscored(name) in known)]))
         # a column of words beside numbers is a remark, or what was shown
-        are_words = _are_words(answers.get(roles["rating"]))
+        are_words = _are_words(read_answers(frame[roles["rating"]], roles["rating"]))
         out = [name for name in grades if name not in rated and _are_words(answers[name]) == are_words]
         notes = [f"left out: {', '.join(out)}"] if out else []
         readings = [inspect_ratings(table, {**roles, "rating": name}, tool) for name in rated]

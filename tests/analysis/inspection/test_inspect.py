@@ -338,9 +338,10 @@ def test_a_human_beside_systems_judges(write: Write) -> None:
     assert inspection.kind == "judgments" and "left out: bm25, dense" in inspection.notes
 
 
-def test_grades_of_raters_beside_those_that_are_read_are_said_to_be_left_out(write: Write) -> None:
+@pytest.mark.parametrize("name", ["relevance", "rating"])
+def test_grades_of_raters_beside_those_that_are_read_are_said_to_be_left_out(write: Write, name: str) -> None:
     rows = [f"r{n % 3},q{n // 12},d{n // 3},{1 + n % 5},{1 + n % 4},{20 + n % 3},{n * 1.5},fine" for n in range(24)]
-    inspection = inspect_file(write("\n".join(["rater,query,doc,relevance,fluency,age,seconds,remark", *rows])))
+    inspection = inspect_file(write("\n".join([f"rater,query,doc,{name},fluency,age,seconds,remark", *rows])))
     assert "left out: fluency" in inspection.notes
     assert ratings_by(inspection)["rating"].tolist() == [1 + n % 5 for n in range(24)]
 
