@@ -135,6 +135,14 @@ def test_the_column_beside_an_answer_names_its_system(names: str, tmp_path):
     assert "4 results or answers without ratings" in succeeds("inspect", tmp_path / "both.csv").output
 
 
+@pytest.mark.parametrize("columns", ["ann,bob,cy", "bm25,dense,hybrid"])
+def test_ratings_and_scores_are_no_answers_to_show(columns: str, tmp_path):
+    """Raters were shown the results' ids as what a system had answered."""
+    (tmp_path / "a.csv").write_text(f"query,doc,{columns}\nq1,d1,3,4,2\nq1,d2,1,2,2\nq2,d3,5,5,4\n")
+    with pytest.raises(RelstudyError, match="no column holds what raters are to see"):
+        read_results([tmp_path / "a.csv"])
+
+
 def test_folders_that_cannot_be_compared_are_refused(tmp_path):
     one = pictures(tmp_path / "one", ["a.png"], 1)
     with pytest.raises(RelstudyError, match="no two files have the same name"):
