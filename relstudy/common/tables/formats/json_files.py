@@ -69,6 +69,7 @@ def _records(content: Any) -> Records:
             or _split(content)
             or _by_column(content)
             or _by_query(content)
+            or _below(content)
             or Records("", [flat(content)])
         )
     rows = [record for record in content if isinstance(record, dict)] if isinstance(content, list) else []
@@ -96,6 +97,14 @@ def _is_rated(entry: Record) -> bool:
     """True for an entry of an id, or an address, and a grade, without more."""
     grades = [value for name, value in entry.items() if plain_name(name) in RATED]
     return len(entry) == 2 and len(grades) == 1 and isinstance(grades[0], int | float | str)
+
+
+def _below(content: Record) -> Records | None:
+    """The records of the one list that an object holds, as web services answer; None for anything else."""
+    values = list(content.values())
+    if len(values) != 1 or not isinstance(values[0], list) or len(values[0]) < 2:
+        return None
+    return _records(values[0]) if all(isinstance(each, dict) for each in values[0]) else None
 
 
 def _split(content: Record) -> Records | None:
