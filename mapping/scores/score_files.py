@@ -25,7 +25,7 @@ from relstudy.common.tables.formats.dataframe_libraries import run_of_library
 from relstudy.common.tables.formats.file_kind import RUN_ENDINGS, file_part, kind_of, kind_of_name
 from relstudy.common.tables.formats.table_files import read_table, write_table
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
-from relstudy.common.tables.meaning.reading import PLAIN, Reading
+from relstudy.common.tables.meaning.reading import PLAIN, Reading, percentages, without_percent_signs
 from relstudy.mapping.scores.runs import parse_run, rank_notes
 from relstudy.mapping.scores.score_table import COLUMNS, ScoreTable, SystemChoice
 from relstudy.mapping.scores.vectors import Similarity, are_vectors
@@ -199,6 +199,7 @@ def check_scores(
         only = systems
     table = _named(table)
     table.require(*PAIR, way_out=lambda name: f"{table.words.column(name)} names it")
+    table = _without_percent_signs(table)
     notes = [f"{table.file}: {note}" for note in table.notes]
     chosen = SystemChoice(table.file, leave_out, only)
     if {"system", "score"} <= set(table.frame.columns):
@@ -253,6 +254,15 @@ def _named(table: Checked) -> Checked:
     """The table with relstudy's names where its own are almost so; a system's name in a wide table stays as it is."""
     long = under_own_names(table, (*COLUMNS, "direction"))
     return long if {"system", "score"} <= set(long.frame.columns) else under_own_names(table, PAIR)
+
+
+def _without_percent_signs(table: Checked) -> Checked:
+    """The table with numbers for the percentages in columns that hold nothing else."""
+    others = table.frame.drop(columns=[*PAIR, "system", "direction"], errors="ignore")
+    texts = {str(name): stripped(column) for name, column in others.items() if column.dtype.kind not in "fiu"}
+    return without_percent_signs(
+        table, [n for n, cells in texts.items() if percentages(cells[cells != ""]) is not None]
+    )
 
 
 def _directions(table: Checked, systems: set[str]) -> dict[str, str]:

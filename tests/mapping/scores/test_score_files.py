@@ -79,6 +79,16 @@ def test_systems_can_be_chosen_and_left_out_in_every_form(tmp_path: Path) -> Non
             read_scores(path, leave_out=["c"])
 
 
+@pytest.mark.parametrize("form", ["wide", "long"])
+def test_percentages_are_scores_without_their_sign(tmp_path: Path, form: str) -> None:
+    """A column of them was no system, and a long table was refused, though inspect names both."""
+    (tmp_path / "wide.csv").write_text('query_id,result_id,one,words\nq,x,85.1 %,50% off\nq,y,"3,5%",\n')
+    (tmp_path / "long.csv").write_text("query_id,result_id,system,score\nq,x,one,85.1%\nq,y,one,3.5%\n")
+    read = read_scores(tmp_path / f"{form}.csv")
+    assert read.frame["score"].tolist() == [85.1, 3.5] and read.systems == ["one"]
+    assert any("holds percentages, read as numbers" in note for note in read.notes)
+
+
 def test_an_empty_wide_cell_is_a_result_not_returned_and_is_said(tmp_path: Path) -> None:
     table = read_scores(written(tmp_path, "query_id,result_id,a,b\n1,x,1,2\n1,y,,4\n"))
     assert len(table) == 3
