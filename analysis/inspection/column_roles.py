@@ -14,13 +14,15 @@ from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.calibration.tables.rating_rows import alike_note, nobody_note
 from relstudy.common.options.option_wording import list_entry
 from relstudy.common.runtime.control_characters import UNSEEN
-from relstudy.common.runtime.wording import count_of, quoted
+from relstudy.common.runtime.wording import count_of, listed, quoted
 from relstudy.common.tables.checked_table import ROUNDED, Checked
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.scales import SCALE_COLUMNS
 
 WRITTEN_ALIKE = "TABLE_WRITTEN_ALIKE"
 """In place of a table whose answers a person must write alike first."""
+WITHOUT_REPEATS = "TABLE_WITHOUT_REPEATS"
+"""In place of a table of which a person must choose one row a pair."""
 UNKNOWN = "NAME"
 """In place of a column that only a person can name."""
 TASKS = ("task_id", "task")
@@ -327,7 +329,22 @@ def inspect_ratings(
         RATING_USES[:3],
         questions=questions,
     )
-    return to_run(inspection, calibrate_command(table, roles, answers), answers)
+    inspection = to_run(inspection, calibrate_command(table, roles, answers), answers)
+    key = [roles[ours] for ours in ("rater_id", *PAIR) if roles[ours] in table.frame]
+    apart = [name for name in ("scale", *SCALE_COLUMNS) if name in table.frame]
+    given = table.frame[list(dict.fromkeys([*key, *apart, roles["rating"]]))].astype("str").drop_duplicates()
+    given = given[given[roles["rating"]].str.strip() != ""]
+    again = given[given.duplicated([*key, *apart])]
+    if again.empty or UNKNOWN in roles.values():
+        return inspection
+    who, *pair = (str(each) for each in again.iloc[0][key])
+    others = f" ({len(again) - 1:,} more)" if len(again) > 1 else ""
+    asked = (
+        f"{who} rated {listed(list(dict.fromkeys(pair)))} in several rows, with other answers"
+        f"{others}: which of them count? Take the others out and name the table without them"
+    )
+    draft = (inspection.command or inspection.draft or "").replace(quoted(table.file), WITHOUT_REPEATS, 1)
+    return replace(inspection, questions=(*inspection.questions, asked), command=None, draft=draft)
 
 
 def paired(

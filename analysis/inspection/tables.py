@@ -25,6 +25,7 @@ from relstudy.analysis.inspection.column_roles import (
     SYSTEMS,
     UNKNOWN,
     WEAK,
+    WITHOUT_REPEATS,
     calibrate_command,
     described,
     inspect_ratings,
@@ -76,8 +77,6 @@ COORDINATES = {"x", "y", "z", "w", "h", "x1", "x2", "y1", "y2"}
 """Ends of names of columns that hold where something is."""
 WITHOUT_TOTALS = "TABLE_WITHOUT_TOTALS"
 """In place of a table whose totals a person must take out."""
-WITHOUT_REPEATS = "TABLE_WITHOUT_REPEATS"
-"""In place of a table of which a person must choose one row a pair."""
 
 
 def inspect_table(table: Checked) -> Inspection:

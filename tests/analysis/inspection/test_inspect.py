@@ -338,6 +338,14 @@ def test_a_human_beside_systems_judges(write: Write) -> None:
     assert inspection.kind == "judgments" and "left out: bm25, dense" in inspection.notes
 
 
+def test_a_rater_who_rated_a_pair_twice_is_asked_about(write: Write) -> None:
+    """The printed command refused the table."""
+    rows = [f"{who},q{n // 2},d{n},{time},{1 + (n + time) % 3}" for who in "ab" for n in range(6) for time in (1, 2)]
+    inspection = inspect_file(write("\n".join(["rater,query,doc,session,rating", *rows])))
+    assert "a rated q0 and d0 in several rows, with other answers (11 more)" in inspection.questions[0]
+    assert inspection.command is None and "TABLE_WITHOUT_REPEATS" in str(inspection.draft)
+
+
 @pytest.mark.parametrize("name", ["relevance", "rating"])
 def test_grades_of_raters_beside_those_that_are_read_are_said_to_be_left_out(write: Write, name: str) -> None:
     rows = [f"r{n % 3},q{n // 12},d{n // 3},{1 + n % 5},{1 + n % 4},{20 + n % 3},{n * 1.5},fine" for n in range(24)]
