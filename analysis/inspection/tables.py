@@ -52,7 +52,7 @@ from relstudy.common.tables.formats.survey_and_annotation_tools import BEIR, too
 from relstudy.common.tables.formats.table_files import read_table
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.logged_cells import a_row_an_entry, read_cells, without_lists
-from relstudy.common.tables.meaning.results_columns import is_results, known_columns, may_be_results
+from relstudy.common.tables.meaning.results_columns import is_results, known_columns, may_be_results, model_columns
 from relstudy.common.tables.meaning.scales import SCALE_COLUMNS
 from relstudy.common.tables.meaning.summary_rows import is_total, totals
 from relstudy.common.tables.meaning.vote_counts import vote_columns
@@ -223,7 +223,7 @@ def _unknown(table: Checked, tool: str, roles: dict[str, str]) -> Inspection:
         tool or "unknown",
         f"a table of {count_of(len(table.frame), 'row')} {names_what}",
         (),
-        (f"its columns are {table.columns_shown()}", *_lists(table.frame)),
+        (f"its columns are {table.columns_shown()}", *_lists(table.frame), *_unrated(table, tool, roles)),
         questions=("which column is which, and who rated, if anybody did?",),
     )
     couple = couple_of(table.frame)
@@ -261,6 +261,17 @@ def _unknown(table: Checked, tool: str, roles: dict[str, str]) -> Inspection:
     ]
     stated = shlex.quote(",".join(map(list_entry, entries)))
     return replace(inspection, draft=f"relstudy calibrate {quoted(table.file)} -o out --columns {stated}")
+
+
+def _unrated(table: Checked, tool: str, roles: dict[str, str]) -> list[str]:
+    """What to do with a table of queries and texts that names no raters, if nobody has rated the texts yet."""
+    frame = without_lists(table.frame)
+    known = known_columns(list(frame))
+    if tool or "rater_id" in roles or "query" not in known:
+        return []
+    if not ({"answer", "text", "title", "image"} & known.keys() or model_columns(frame, known)):
+        return []
+    return [f"if nobody has rated what it holds, relstudy ask {quoted(table.file)} has people rate it"]
 
 
 def _asked_of_systems(table: Checked, named: dict[str, str], answers: dict[str, Answers]) -> Inspection | None:

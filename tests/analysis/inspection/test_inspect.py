@@ -338,6 +338,14 @@ def test_a_human_beside_systems_judges(write: Write) -> None:
     assert inspection.kind == "judgments" and "left out: bm25, dense" in inspection.notes
 
 
+def test_of_texts_without_raters_it_is_said_that_people_can_be_asked(write: Write) -> None:
+    """The draft of a calibration was all there was, of tables that relstudy ask reads."""
+    said = "if nobody has rated what it holds, relstudy ask"
+    texts = inspect_file(write("id,question,gpt-4,llama\n0,Why?,It rains.,So.\n1,How?,By foot.,Up.\n"))
+    assert said in str(texts)
+    assert said not in str(inspect_file(write("query,system,ndcg\nq1,a,0.31\nq1,b,0.27\nq2,a,0.5\nq2,b,0.44\n")))
+
+
 def test_a_rater_who_rated_a_pair_twice_is_asked_about(write: Write) -> None:
     """The printed command refused the table."""
     rows = [f"{who},q{n // 2},d{n},{time},{1 + (n + time) % 3}" for who in "ab" for n in range(6) for time in (1, 2)]
