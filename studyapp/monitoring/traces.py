@@ -141,7 +141,7 @@ def look_for_traces(folder: Path, store: Store, ids: Collection[str] = ()) -> li
     The answer that the server keeps and offers is its own: it is deleted where it holds somebody.
     """
     marked = last_forgotten(folder)
-    traces = [trace for trace in traces_of(folder, store, ids) if not _is_deleted(trace, folder / ANSWER)]
+    traces = _without_own(traces_of(folder, store, ids), folder / ANSWER)
     files = [trace for trace in traces if not trace.is_in_database]
     with store.write() as connection:
         every = [*files, *_still_there(_kept(connection), files)]  # another process may have known another id
@@ -150,12 +150,12 @@ def look_for_traces(folder: Path, store: Store, ids: Collection[str] = ()) -> li
     return traces
 
 
-def _is_deleted(trace: Trace, answer: Path) -> bool:
-    file = Path(trace.where)
-    if trace.kind not in ("people", "id") or file.parent != answer:
-        return False
-    file.unlink(missing_ok=True)
-    return True
+def _without_own(traces: list[Trace], answer: Path) -> list[Trace]:
+    """The traces without those in the files of the saved answer, which are deleted."""
+    own = [each for each in traces if each.kind in ("people", "id") and Path(each.where).parent == answer]
+    for each in own:
+        Path(each.where).unlink(missing_ok=True)
+    return [each for each in traces if each not in own]
 
 
 def left_of_the_forgotten(folder: Path, store: Store) -> Left:
