@@ -85,19 +85,8 @@ NAMES = {
         *("rating", "label", "grade", "relevance", "rel", "esci_label", "relevance_label", "relevance_grade"),
         *("human_label", "human_grade", "human_judgment", "human_relevance", "label_human", "annotation"),
         *("gold_label", "judgment_label", "judgment", "judgement", "accept", "answer", "response", "choice"),
-        *(
-            "overall_score",
-            "quality",
-            "stars",
-            "points",
-            "gain",
-            "gold",
-            "gold_score",
-            "human_score",
-            "human_rating",
-            "human",
-        ),
-        *("mos", "dmos", "opinion", "vote", "usefulness", "sentiment", "similarity", "value", "score"),
+        *("overall_score", "quality", "stars", "points", "gain", "gold", "gold_score", "human_score", "human_rating"),
+        *("human", "mos", "dmos", "opinion", "vote", "usefulness", "sentiment", "similarity", "value", "score"),
     ),
     "system": ("system", "system_id", "run", "run_id", "runid", "run_name", "tag", "model", "retriever", "engine"),
 }
@@ -338,10 +327,10 @@ def inspect_ratings(
     if again.empty or UNKNOWN in roles.values():
         return inspection
     who, *pair = (str(each) for each in again.iloc[0][key])
-    others = f" ({len(again) - 1:,} more)" if len(again) > 1 else ""
+    others = f" ({count_of(len(again) - 1, 'more such rating')})" if len(again) > 1 else ""
     asked = (
-        f"{who} rated {listed(list(dict.fromkeys(pair)))} in several rows, with other answers"
-        f"{others}: which of them count? Take the others out and name the table without them"
+        f"{who} rated {listed(list(dict.fromkeys(pair)))} more than once, differently{others}: which rating counts? "
+        "Remove the others and name the table without them"
     )
     draft = (inspection.command or inspection.draft or "").replace(quoted(table.file), WITHOUT_REPEATS, 1)
     return replace(inspection, questions=(*inspection.questions, asked), command=None, draft=draft)

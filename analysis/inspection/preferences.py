@@ -97,7 +97,7 @@ def _of_numbers(table: Checked, one: str, other: str, answer: str) -> Inspection
     found = _inspected(
         table, "", one, other, [answer], {text: {1.0: -1.0, 2.0: 1.0}.get(float(text), 0.0) for text in texts}
     )
-    asked = (*found.questions, f"do 1 and 2 in {answer} mean that {one} and {other} is better?")
+    asked = (*found.questions, f"does 1 in {answer} mean that {one} is better, and 2 that {other} is?")
     return replace(found, questions=asked, command=None, draft=found.command or found.draft)
 
 

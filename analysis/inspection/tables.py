@@ -271,7 +271,7 @@ def _unrated(table: Checked, tool: str, roles: dict[str, str]) -> list[str]:
         return []
     if not ({"answer", "text", "title", "image"} & known.keys() or model_columns(frame, known)):
         return []
-    return [f"if nobody has rated what it holds, relstudy ask {quoted(table.file)} has people rate it"]
+    return [f"if it is not rated yet, start a study with relstudy ask {quoted(table.file)}"]
 
 
 def _asked_of_systems(table: Checked, named: dict[str, str], answers: dict[str, Answers]) -> Inspection | None:
@@ -611,7 +611,7 @@ def _judgments(table: Checked, roles: dict[str, str], tool: str) -> Inspection:
     judges = _tell_rows_apart(table.frame, roles)
     roles = {ours: theirs for ours, theirs in roles.items() if ours in (*PAIR, "rating")}
     if len(judges) == 1:
-        asked = f"rows of one pair come again, and only {judges[0]} distinguishes them: does it name who judged?"
+        asked = f"pairs are repeated with different {judges[0]}: does that column name the judge?"
         found = inspect_ratings(table, {"rater_id": judges[0], **roles}, tool)
         questions, draft = (asked, *found.questions), found.command or found.draft
         return replace(found, questions=questions, command=None, draft=draft)

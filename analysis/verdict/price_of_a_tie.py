@@ -64,7 +64,7 @@ class Settling:
         """The advice, in few words; at a look after which the study goes on, beyond the ratings that are planned."""
         if self.worth_it:
             return "Collect more ratings"
-        return "Do not pay for more ratings" + ("" if look is None or look.is_over else " than are planned")
+        return "Do not pay for more ratings" + ("" if look is None or look.is_over else " than planned")
 
     def sentence(self) -> str:
         """The ratings that would settle it, and their price."""

@@ -205,7 +205,7 @@ class Draft:
         if self.template not in TEMPLATES:
             raise RelstudyError("choose what people rate")
         if self.name in (*RESERVED, UPLOADS, BEFORE):
-            raise RelstudyError(f"{self.name!r} cannot be the name of a study: this program uses it itself")
+            raise RelstudyError(f"{self.name!r} cannot be the name of a study: relstudy uses that name itself")
         if not NAME.fullmatch(self.name):
             raise RelstudyError(
                 f"{self.name!r} cannot be the name of a study: letters from a to z, digits, - and _ are allowed, and "

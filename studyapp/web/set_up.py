@@ -189,8 +189,8 @@ def refuse_other_drafts() -> ResponseReturnValue | None:
     meant = request.form.get("draft")
     if draft is None or meant in (None, draft.name):
         return None
-    said = f"this form is of {meant}" if meant else "this form is of a new study"
-    return _page(ITEMS, draft, f"{said}, and you are setting up {draft.name} now; nothing was saved", 409)
+    said = f"this form belongs to {meant or 'a new study'}"
+    return _page(ITEMS, draft, f"{said}, but you are now setting up {draft.name}; nothing was saved", 409)
 
 
 @blueprint.teardown_request

@@ -340,7 +340,7 @@ def test_a_human_beside_systems_judges(write: Write) -> None:
 
 def test_of_texts_without_raters_it_is_said_that_people_can_be_asked(write: Write) -> None:
     """The draft of a calibration was all there was, of tables that relstudy ask reads."""
-    said = "if nobody has rated what it holds, relstudy ask"
+    said = "if it is not rated yet, start a study with relstudy ask"
     texts = inspect_file(write("id,question,gpt-4,llama\n0,Why?,It rains.,So.\n1,How?,By foot.,Up.\n"))
     assert said in str(texts)
     assert said not in str(inspect_file(write("query,system,ndcg\nq1,a,0.31\nq1,b,0.27\nq2,a,0.5\nq2,b,0.44\n")))
@@ -350,7 +350,7 @@ def test_a_rater_who_rated_a_pair_twice_is_asked_about(write: Write) -> None:
     """The printed command refused the table."""
     rows = [f"{who},q{n // 2},d{n},{time},{1 + (n + time) % 3}" for who in "ab" for n in range(6) for time in (1, 2)]
     inspection = inspect_file(write("\n".join(["rater,query,doc,session,rating", *rows])))
-    assert "a rated q0 and d0 in several rows, with other answers (11 more)" in inspection.questions[0]
+    assert "a rated q0 and d0 more than once, differently (11 more such ratings)" in inspection.questions[0]
     assert inspection.command is None and "TABLE_WITHOUT_REPEATS" in str(inspection.draft)
 
 
@@ -373,7 +373,7 @@ def test_magnitudes_and_numbers_all_over_a_scale_hold_no_marks(write: Write, val
 def test_a_column_that_tells_judgments_of_one_pair_apart_may_name_who_judged(write: Write) -> None:
     rows = [f"q{n // 6},d{n // 2},{('gpt-4o', 'claude')[n % 2]},{n % 4}" for n in range(24)]
     inspection = inspect_file(write("\n".join(["query,doc,judge_model,relevance", *rows])))
-    assert inspection.command is None and "does it name who judged?" in inspection.questions[0]
+    assert inspection.command is None and "does that column name the judge?" in inspection.questions[0]
     assert "relstudy calibrate" in str(inspection.draft) and "rater_id=judge_model" in str(inspection.draft)
 
 

@@ -218,7 +218,7 @@ def test_what_would_settle_it_is_the_price_of_a_difference_that_matters() -> Non
     assert more_than_there_are.heading() == "Do not pay for more ratings"
     going_on = Look(5, 12, 68, 0.05, "obrien-fleming", (0.18,), (2.5,))
     said = {look: more_than_there_are.heading(look) for look in (going_on, replace(going_on, closed=True))}
-    assert list(said.values()) == ["Do not pay for more ratings than are planned", "Do not pay for more ratings"]
+    assert list(said.values()) == ["Do not pay for more ratings than planned", "Do not pay for more ratings"]
 
 
 def _power(steepness: float, queries: int) -> float:

@@ -491,9 +491,9 @@ def test_a_form_of_another_draft_saves_nothing(host, visitor):
     before = (host[2] / "second" / "study.toml").read_bytes()
     for step, fields in stale.items():
         page = visitor.post(f"/start/{step}", **{**fields, "question": "Late?", "template": "answers"})
-        assert visitor.status == 409 and "this form is of first, and you are setting up second now" in page.text
+        assert visitor.status == 409 and "this form belongs to first, but you are now setting up second" in page.text
     sent = {**empty, "name": "third", "template": "answers", "files": [(io.BytesIO(TABLE.encode()), "c.csv")]}
-    assert "this form is of a new study" in visitor.post("/start/", **sent).text and visitor.status == 409
+    assert "this form belongs to a new study" in visitor.post("/start/", **sent).text and visitor.status == 409
     assert [path.name for path in host[2].iterdir() if path.is_dir()] == ["second"]
     assert (host[2] / "second" / "study.toml").read_bytes() == before and (host[2] / "second" / "stopped").exists()
 
@@ -593,7 +593,7 @@ WRONG = {
     "a reserved name": (
         (("a.csv", TABLE.encode()),),
         {"name": "start"},
-        "'start' cannot be the name of a study: this program uses it",
+        "'start' cannot be the name of a study: relstudy uses that name",
     ),
     "no name": ((("a.csv", TABLE.encode()),), {"name": "../.."}, "'../..' cannot be the name of a study"),
     "other letters": (
