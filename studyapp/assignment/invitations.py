@@ -51,14 +51,20 @@ def invite(
     now = time.time()
     key = key or secrets.token_bytes(32)
     with store.write() as connection:
-        for number in range(count):
-            token = base64.urlsafe_b64encode(hmac.digest(key, str(number).encode(), "sha256")[:18]).decode()
-            there = find_rater(connection, "personal", token_identity(token))
-            rater = there or enrol(connection, study, "personal", token_identity(token), {}, now)
-            if there is None:
-                update_rater(connection, rater, extra_pages=extra_pages, rater_group=group or None)
-            made = Invitation(rater.rater_id, f"/enter/{token}", rater.completion_code, there is not None)
-            invitations.append(made)
+        tokens = [
+            base64.urlsafe_b64encode(hmac.digest(key, str(number).encode(), "sha256")[:18]).decode()
+            for number in range(count)
+        ]
+        found = [(token, find_rater(connection, "personal", token_identity(token))) for token in tokens]
+        there = [
+            Invitation(each.rater_id, f"/enter/{token}", each.completion_code, True) for token, each in found if each
+        ]
+        if there:
+            return there  # without those who were erased since
+        for token in tokens:
+            rater = enrol(connection, study, "personal", token_identity(token), {}, now)
+            update_rater(connection, rater, extra_pages=extra_pages, rater_group=group or None)
+            invitations.append(Invitation(rater.rater_id, f"/enter/{token}", rater.completion_code))
     return invitations
 
 

@@ -23,7 +23,7 @@ from relstudy.studyapp.database.secure_delete import finish_deletions, unfinishe
 from relstudy.studyapp.database.settings import read_setting, write_setting
 from relstudy.studyapp.database.store import Store
 from relstudy.studyapp.database.tombstones import FILE, FORGOTTEN, UNNAMED, buried, hash_of
-from relstudy.studyapp.monitoring.saved_answer import ANSWER
+from relstudy.studyapp.monitoring.saved_answer import ANSWER, KEPT, PAGE, RESULTS
 from relstudy.studyapp.monitoring.unpacked_bytes import CannotBeReadError, Content, contents_of
 
 _KEY = "traces"
@@ -152,7 +152,8 @@ def look_for_traces(folder: Path, store: Store, ids: Collection[str] = ()) -> li
 
 def _without_own(traces: list[Trace], answer: Path) -> list[Trace]:
     """The traces without those in the files of the saved answer, which are deleted."""
-    own = [each for each in traces if each.kind in ("people", "id") and Path(each.where).parent == answer]
+    files = {str(answer / name) for name in (KEPT, PAGE, RESULTS) if not (answer / name).is_symlink()}
+    own = [each for each in traces if each.kind in ("people", "id") and each.where in files]
     for each in own:
         Path(each.where).unlink(missing_ok=True)
     return [each for each in traces if each not in own]

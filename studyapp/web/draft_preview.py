@@ -78,7 +78,7 @@ def preview_of(folder: Path) -> Iterator[Flask]:
         raise RelstudyError(f"{folder.name} was thrown away in the meantime") from None
     try:
         forget()
-        if folder not in _kept:
+        if not (folder / DRAFT).is_file():
             raise RelstudyError(f"{folder.name} was thrown away in the meantime")
         yield kept.app
     finally:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import lzma
-import re
 import shutil
 import stat
 import zipfile
@@ -29,8 +28,6 @@ UNPACKED, FILES = 512 << 20, 5_000
 
 DEEPEST = 20
 """Folders in one another."""
-NAME_OF_FILE = re.compile(r"(?!.*\.\.)[^\0]{1,200}\.\w{2,5}")
-"""What may be the path of a picture in a table's cell."""
 UNREADABLE = (
     zipfile.BadZipFile, NotImplementedError, RuntimeError, OSError, EOFError, zlib.error, lzma.LZMAError, UnicodeError,
 )  # fmt: skip
@@ -96,22 +93,29 @@ def without_named(sources: Sequence[Path], place: Path) -> tuple[list[Path], Pat
     RelstudyError
         for files that lie beside no table that names them, and in no folder of a system
     """
-    beside, named = place, set[Path]()
     folders = [each for each in sources if not each.is_file()]
+    below: dict[Path, dict[str, Path]] = {}  # folders of files by what the files are called from a root
+    for file in (each for folder in folders for each in folder.iterdir()):
+        inside = file.relative_to(place).parts
+        # without the folder's name where there is one: files of one name in several are of several systems
+        for root in (place, place / inside[0], *(folders if len(folders) == 1 else ())):
+            if root in file.parents:
+                below.setdefault(root, {})[file.relative_to(root).as_posix()] = file.parent
     for table in (each for each in sources if folders and each.is_file()):
         with contextlib.suppress(RelstudyError):  # whoever makes the study says what is wrong with it
             frame = read_table(table).frame
             cells = {str(cell).strip() for column in frame for cell in frame[column].unique()}
-            paths = [cell for cell in cells if NAME_OF_FILE.fullmatch(cell)]
-            archives = [each for each in sorted(place.iterdir()) if each.is_dir()]
-            # without the folder's name where there is one: files of one name in several are of several systems
-            for root in (table.parent, place, *archives, *(folders if len(folders) == 1 else ())):
-                files = [root / path for path in paths if (root / path).is_file()]
-                if files and not named:
-                    beside, named = root, {file.parent for file in files}
-    if place in sources and place not in named:
+            if table.parent not in below:
+                near = f"{table.parent.relative_to(place).as_posix()}/"
+                names = {name.removeprefix(near): at for name, at in below[place].items() if name.startswith(near)}
+                below[table.parent] = names
+            for root in dict.fromkeys((table.parent, place, *below)):
+                named = {below[root][name] for name in cells & below[root].keys()}
+                if named:
+                    return [each for each in sources if each not in named], root
+    if place in sources:
         raise RelstudyError("no table names the files: give one that does, or a folder of files for each system")
-    return [each for each in sources if each not in named], beside
+    return list(sources), place
 
 
 def items_in(place: Path) -> list[Path]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+import time
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -20,6 +21,8 @@ from relstudy.studyapp.web.site import current_site
 blueprint = Blueprint("admin_invite", __name__, url_prefix="/admin")
 
 MOST_LINKS = 500
+REPEATED = 3600.0
+"""Seconds in which a form that is sent again is taken for the same."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +60,7 @@ def _invite_page(links: tuple[invitations.Invitation, ...] = (), message: str = 
         groups=tuple(group.name for group in study.groups),
         links=tuple(link.below(base) for link in links),
         message=message,
-        once=secrets.token_urlsafe(12),
+        once=f"{int(time.time())}-{secrets.token_urlsafe(12)}",
     )
     return show("admin/invite.html", page)
 
@@ -69,6 +72,12 @@ def invite() -> ResponseReturnValue:
     return _invite_page()
 
 
+def _is_recent(once: str) -> bool:
+    """True for the number of a form that may be sent twice by mistake; of an older one new links are made."""
+    at = once.partition("-")[0]
+    return at.isdecimal() and len(at) < 12 and abs(time.time() - int(at)) < REPEATED
+
+
 @blueprint.post("/invite")
 @admin_required
 def make_links() -> ResponseReturnValue:
@@ -76,7 +85,7 @@ def make_links() -> ResponseReturnValue:
     site = current_site()
     count, group = request.form.get("count", 0, type=int), request.form.get("group", "")
     once = request.form.get("once", "")
-    key = site.signer.key_of("invite", once, str(count), group) if once else b""
+    key = site.signer.key_of("invite", once, str(count), group) if _is_recent(once) else b""
     if not 1 <= count <= MOST_LINKS:
         return _invite_page(message=site.texts("admin.invite.count", most=MOST_LINKS)), 422
     try:
