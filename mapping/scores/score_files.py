@@ -259,7 +259,9 @@ def _named(table: Checked) -> Checked:
 def _without_percent_signs(table: Checked) -> Checked:
     """The table with numbers for the percentages in columns that hold nothing else."""
     others = table.frame.drop(columns=[*PAIR, "system", "direction"], errors="ignore")
-    texts = {str(name): stripped(column) for name, column in others.items() if column.dtype.kind not in "fiu"}
+    begin = {name: stripped(others[name].head(100)) for name in others if others[name].dtype.kind not in "fiu"}
+    signed = [name for name, cells in begin.items() if percentages(cells[cells != ""]) is not None]
+    texts = {str(name): stripped(others[name]) for name in signed}
     return without_percent_signs(
         table, [n for n, cells in texts.items() if percentages(cells[cells != ""]) is not None]
     )
