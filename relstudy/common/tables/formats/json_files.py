@@ -99,12 +99,16 @@ def _is_rated(entry: Record) -> bool:
     return len(entry) == 2 and len(grades) == 1 and isinstance(grades[0], int | float | str)
 
 
+WRAPPERS = ("data", "records", "rows", "items", "results")
+"""Names under which web services answer with records of any kind."""
+
+
 def _below(content: Record) -> Records | None:
-    """The records of the one list that an object holds, as web services answer; None for anything else."""
-    values = list(content.values())
-    if len(values) != 1 or not isinstance(values[0], list) or len(values[0]) < 2:
+    """The records of the one list that an object holds under a name for any; None for anything else."""
+    name, below = next(iter(content.items()), ("", None))
+    if len(content) != 1 or name not in WRAPPERS or not isinstance(below, list) or len(below) < 2:
         return None
-    return _records(values[0]) if all(isinstance(each, dict) for each in values[0]) else None
+    return _records(below) if all(isinstance(each, dict) for each in below) else None
 
 
 def _split(content: Record) -> Records | None:

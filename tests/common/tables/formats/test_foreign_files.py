@@ -264,6 +264,7 @@ BOOK = {
             {"data": [{"who": "a", "rating": 3}, {"who": "b"}]},
             [{"who": "a", "rating": "3"}, {"who": "b", "rating": ""}],
         ),
+        ({"q1": [{"doc": "d1"}, {"doc": "d2"}]}, [{"q1": '[{"doc": "d1"}, {"doc": "d2"}]'}]),
         ({"q1": {"d1": 10**400}}, [{"query_id": "q1", "result_id": "d1", "rating": f"1{'0' * 400}"}]),
         ({"q1": {"d1": 0.5}}, [{"query_id": "q1", "result_id": "d1", "score": "0.5"}]),
         (
