@@ -698,6 +698,15 @@ def test_a_table_is_read_with_the_pictures_that_it_names(given, host, visitor):
     assert (items["kind"] == "image").sum() == 6 and items["title"].notna().sum() == 6
 
 
+def test_no_cell_says_whether_a_file_of_the_server_is_there(host, visitor, tmp_path):
+    """It was looked for on the disk, and a long one was an error of the server."""
+    (tmp_path / "there.png").write_bytes(picture(40))
+    for cell in (f"{tmp_path}/there.png", "../../there.png", f"{'é' * 190}.png"):
+        table = f"query,system,image,note\nq,a,a.png,{cell}\nq,b,b.png,\n".encode()
+        visitor.upload(("t.csv", table), ("z.zip", zipped({"a.png": picture(40), "b.png": picture(80)})), name="t")
+        assert visitor.status == 200 and "a: 1 result" in visitor.page.text, cell
+
+
 def test_pictures_that_no_table_names_are_refused(visitor):
     visitor.upload(("a.png", picture(40)), ("b.png", picture(80)))
     assert visitor.status == 400 and "no table names the files" in visitor.page.text
