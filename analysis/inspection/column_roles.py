@@ -321,10 +321,12 @@ def inspect_ratings(
     inspection = to_run(inspection, calibrate_command(table, roles, answers), answers)
     key = [roles[ours] for ours in ("rater_id", *PAIR) if roles[ours] in table.frame]
     apart = [name for name in ("scale", *SCALE_COLUMNS) if name in table.frame]
+    if UNKNOWN in roles.values() or not table.frame.duplicated([*key, *apart]).any():
+        return inspection
     given = table.frame[list(dict.fromkeys([*key, *apart, roles["rating"]]))].astype("str").drop_duplicates()
     given = given[given[roles["rating"]].str.strip() != ""]
     again = given[given.duplicated([*key, *apart])]
-    if again.empty or UNKNOWN in roles.values():
+    if again.empty:
         return inspection
     who, *pair = (str(each) for each in again.iloc[0][key])
     others = f" ({count_of(len(again) - 1, 'more such rating')})" if len(again) > 1 else ""

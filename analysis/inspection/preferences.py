@@ -16,11 +16,14 @@ from relstudy.analysis.inspection.finding import ColumnRole, Inspection
 from relstudy.common.options.option_wording import list_entry
 from relstudy.common.runtime.wording import count_of, quoted
 from relstudy.common.tables.checked_table import Checked
+from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.pairs_table import OTHER
 
 YES_OR_NO = ("0", "1")
 SIDES = (("a", "b"), ("1", "2"), YES_OR_NO, ("left", "right"), ("first", "second"))
 """Ends of the names of the two items' columns, and of answers that name them."""
+WORDS = tuple(each for each in SIDES if not each[0].isdigit())
+"""Of answers, whatever the columns are called."""
 SHORT = {"left": {"l"}, "right": {"r"}}
 EQUAL = re.compile(
     r"(?i)s|t|tie|ties|tied|same|equal|both|neither|draw|none|0|tie \(.*\)|both.?(bad|good)|no preference"
@@ -40,18 +43,23 @@ def preferences_of(table: Checked, tool: str = "") -> Inspection | None:
                 continue
             answers = [name for name in names if name not in (one, other)]
             for name in answers:
-                values = _values(frame[name], (one, other), ends)
+                values = _values(frame[name], (one, other), [ends])
                 if values is not None:
                     return _inspected(table, tool, one, other, [name], values)
             shares = _shares(frame, (one, other), ends)
             if shares is not None:
                 return _inspected(table, tool, one, other, [shares[0]], shares[1])
             people = [name for name in answers if _leans(frame[name])]
-            if people:
+            if len(people) > 1:
                 return _of_signs(table, one, other, people)
             numbered = [name for name in answers if _numbers_sides(frame[name])]
-            if len(numbered) == 1:
-                return _of_numbers(table, one, other, numbered[0])
+            named = {name: values for name in answers if (values := _values(frame[name], (one, other), WORDS))}
+            # grades of a query and a result that are named are no answers to which is better
+            if len({*people, *numbered, *named}) != 1 or set(PAIR) <= set(roles_of(frame)):
+                continue
+            for name, values in named.items():
+                return _inspected(table, tool, one, other, [name], values)
+            return _of_signs(table, one, other, people) if people else _of_numbers(table, one, other, numbered[0])
     return None
 
 
@@ -133,16 +141,17 @@ def _couples(names: list[str], ends: tuple[str, str], *, of_items: bool = True) 
     return [*found, *((name, other) for name, other in partners if other in names)]
 
 
-def _values(column: pd.Series, couple: tuple[str, str], ends: tuple[str, str]) -> dict[str, float] | None:
+def _values(column: pd.Series, couple: tuple[str, str], sides: Sequence[tuple[str, str]]) -> dict[str, float] | None:
     """-1 for the first item, 1 for the second, 0 for neither, by the answers as written; None where they do not say."""
     texts = list(dict.fromkeys(column.astype("str").str.strip()))
     texts = [text for text in texts if text]
     if not 2 <= len(texts) <= 4 or (all(map(str.isdigit, texts)) and NO_ANSWER.search(str(column.name))):
         return None
-    words = [each for each in (ends, *SIDES) if each == ends or not each[0].isdigit()]
-    names = [{underscored(couple[side])} | {form for each in words for form in (each[side], *SHORT.get(each[side], ()))}
-             for side in (0, 1)]  # fmt: skip
-    if ends == YES_OR_NO:  # which may as well say whether the two belong together
+    names = [
+        {underscored(couple[side])} | {form for each in sides for form in (each[side], *SHORT.get(each[side], ()))}
+        for side in (0, 1)
+    ]
+    if YES_OR_NO in sides:  # which may as well say whether the two belong together
         names = [{underscored(name)} for name in couple]
     worth = {}
     for text in texts:

@@ -375,9 +375,10 @@ def _readings_by_rater(
         known = set(NAMES["rating"]).difference(NOT_A_RATERS)
         grades = [name for name, each in answers.items() if each.are_grades and not each.unordered]
         rated = list(dict.fromkeys([roles["rating"], *(name for name in grades if underscored(name) in known)]))
-        # a column of words beside numbers is a remark, or what was shown
-        are_words = _are_words(read_answers(frame[roles["rating"]], roles["rating"]))
-        out = [name for name in grades if name not in rated and _are_words(answers[name]) == are_words]
+        out = [name for name in grades if name not in rated]
+        if out:  # a column of words beside numbers is a remark, or what was shown
+            are_words = _are_words(read_answers(frame[roles["rating"]], roles["rating"]))
+            out = [name for name in out if _are_words(answers[name]) == are_words]
         notes = [f"left out: {', '.join(out)}"] if out else []
         readings = [inspect_ratings(table, {**roles, "rating": name}, tool) for name in rated]
         return [replace(each, notes=(*notes, *each.notes)) for each in readings]
@@ -455,11 +456,17 @@ def _readings_of_pairs(
     fractions = [
         name for name in numbers if name not in systems and not (answers[name].are_grades and answers[name].whole)
     ]
-    # decimal numbers beside a system's scores are another's
+    # decimal numbers beside a system's scores may be another's
     others = fractions if under_own_names else [name for name in fractions if systems and not answers[name].whole]
     scored = [name for name in map(str, frame) if name in systems or name in others]
-    if scored:
+    if scored and (under_own_names or not others):
         return [_scores(table, roles, scored)]
+    if scored:
+        found = _scores(table, roles, scored, named=True)
+        what = "is it a system's scores" if len(others) == 1 else "are they systems' scores"
+        asked = f"{listed_some(others)}: {what}? Leave what is not out of --columns"
+        draft = found.command or found.draft
+        return [replace(found, questions=(*found.questions, asked), command=None, draft=draft)]
     readings = [_wide(table, roles, alike)] if alike else []
     readings += [_scores(table, roles, numbers)] if numbers else []
     if len(answers) == 1:
@@ -636,8 +643,8 @@ def _judgments(table: Checked, roles: dict[str, str], tool: str) -> Inspection:
 
 
 def _tell_rows_apart(frame: pd.DataFrame, roles: dict[str, str]) -> list[str]:
-    """The columns of few texts that each tell the rows of one pair apart; none where no pair comes again, or a system
-    does it."""
+    """The columns of few texts, called as judges are, that each tell the rows of one pair apart; none where no pair is
+    repeated, or a system does it."""
     if not set(PAIR) <= set(roles) or "system" in roles:
         return []
     pair, once = [roles[name] for name in PAIR], frame.drop_duplicates()
@@ -647,7 +654,8 @@ def _tell_rows_apart(frame: pd.DataFrame, roles: dict[str, str]) -> list[str]:
     return [
         name
         for name in others
-        if once[name].nunique() <= MOST_WORDS
+        if PEOPLE.search(name)
+        and once[name].nunique() <= MOST_WORDS
         and pd.to_numeric(once[name], errors="coerce").isna().all()
         and (once[name].astype("str").str.strip() != "").all()
         and not once.duplicated([*pair, name]).any()
@@ -731,8 +739,8 @@ def _long_scores(table: Checked, roles: dict[str, str], score: str) -> Inspectio
     return _of_scores(table, roles, [score])
 
 
-def _scores(table: Checked, roles: dict[str, str], systems: Sequence[str]) -> Inspection:
-    """One row a pair, with a column for each system."""
+def _scores(table: Checked, roles: dict[str, str], systems: Sequence[str], *, named: bool = False) -> Inspection:
+    """One row a pair, with a column for each system; each is `named` in the command."""
     roles = {ours: theirs for ours, theirs in roles.items() if ours in PAIR}
     roles, whys, questions = paired(table.frame.drop(columns=list(systems)), roles)
     others = [
@@ -742,7 +750,7 @@ def _scores(table: Checked, roles: dict[str, str], systems: Sequence[str]) -> In
         and not is_no_system(name)
         and pd.to_numeric(table.frame[name], errors="coerce").notna().mean() >= 0.5
     ]
-    found = _of_scores(table, roles, systems, systems if others else (), whys)
+    found = _of_scores(table, roles, systems, systems if others or named else (), whys)
     return replace(found, questions=questions, draft=found.command, command=None) if questions else found
 
 

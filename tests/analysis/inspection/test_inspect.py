@@ -346,6 +346,28 @@ def test_of_texts_without_raters_it_is_said_that_people_can_be_asked(write: Writ
     assert said not in str(inspect_file(write("query,system,ndcg\nq1,a,0.31\nq1,b,0.27\nq2,a,0.5\nq2,b,0.44\n")))
 
 
+@pytest.mark.parametrize(
+    ("header", "row", "role"),
+    [
+        ("rater,query,doc_1,doc_2,group,choice", "{who},q{n},d{n},e{n},{ab},doc_{two}", "choice -> rating"),
+        ("rater_id,query_id,result_id,left,right,rating", "{who},q{n},d{n},e{n},f{n},{two}", "rating -> rating"),
+        ("query_id,doc_id,grade,domain", "q{n},d{n},{two},{ab}", "grade -> rating"),
+    ],
+)
+def test_what_else_stands_in_a_row_is_not_the_answer(write: Write, header: str, row: str, role: str) -> None:
+    rows = [
+        row.format(who="xy"[k], n=n, ab="AB"[(n + k) % 2], two=1 + (n // 2 + k) % 2) for k in (0, 1) for n in range(6)
+    ]
+    inspection = inspect_file(write("\n".join([header, *rows])))
+    assert inspection.command is not None and role in str(inspection)
+
+
+def test_decimals_beside_a_systems_scores_are_asked_about(write: Write) -> None:
+    rows = [f"q{n // 3},d{n},{n * 1.37},{n / 7:.3f},{n * 2.5 + 0.1}" for n in range(9)]
+    inspection = inspect_file(write("\n".join(["query,doc,bm25,hybrid,latency", *rows])))
+    assert inspection.command is None and "hybrid and latency: are they systems' scores?" in inspection.questions[0]
+
+
 def test_a_rater_who_rated_a_pair_twice_is_asked_about(write: Write) -> None:
     """The printed command refused the table."""
     rows = [f"{who},q{n // 2},d{n},{time},{1 + (n + time) % 3}" for who in "ab" for n in range(6) for time in (1, 2)]
