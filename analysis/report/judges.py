@@ -77,8 +77,9 @@ def _blocks_of(study: JudgedStudy, options: ScoringOptions, result: ScoreResult)
     indices = {*titles(), result.primary.name}
     assisted = assist_scores(universe, study.candidates, study.scores, indices)
     figures = [_table(assisted), *_said((*study.notes, *assisted.notes))]
+    ratios = [each.width_ratio for figures in assisted.systems.values() for each in figures.values()]
     return [
-        Paragraph(_gain(assisted, len(study.pairs))),
+        Paragraph(gain(ratios, len(study.pairs))),
         *(Paragraph(sentence) for sentence in _verdicts(assisted, result)),
         Folded("Every figure, with and without its help", [*blocks, *figures]),
     ]
@@ -101,9 +102,21 @@ def _said(notes: Sequence[str]) -> list[Block]:
     return [Paragraph(" ".join(notes), quiet=True)] if notes else []
 
 
-def _gain(assisted: AssistedScores, judged: int) -> str:
-    """By how much intervals are shorter, and what that is worth."""
-    ratios = [each.width_ratio for figures in assisted.systems.values() for each in figures.values()]
+def gain(ratios: Sequence[float | None], judged: int) -> str:
+    """By how much intervals are shorter, and what that is worth.
+
+    Parameters
+    ----------
+    ratios : width of each interval with the judge over that of people alone
+    judged : pairs that people judged
+
+    Examples
+    --------
+    >>> gain([0.4, 0.6, None], 100)[:95]
+    'With its help intervals are 50 % shorter on average, as about 300 more judged pairs would make '
+    >>> gain([0.995, 1.0], 100)
+    "It does not shorten intervals noticeably: people's judgments alone count."
+    """
     defined = [ratio for ratio in ratios if ratio is not None]
     if not defined or (width := sum(defined) / len(defined)) > NOTHING:
         return "It does not shorten intervals noticeably: people's judgments alone count."
