@@ -12,11 +12,32 @@ import pytest
 
 from tests.places import EXAMPLE, ROOT
 
+PROGRAM = """
+import gc, runpy, sys
+from relstudy.common.runtime.compiled import is_kept
+from tests.commands import succeeds
 
-def _ran(cache: Path, *command: str) -> set[str]:
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(cache), "PYTHONPATH": str(ROOT)}
-    subprocess.run([sys.executable, "-m", *command], check=True, env=environment, capture_output=True, cwd=cache)
-    return {path.name for path in cache.rglob("*.nbc")}
+def kept():
+    from numba.core.dispatcher import Dispatcher
+    functions = [each for each in gc.get_objects() if isinstance(each, Dispatcher)]
+    return {(each, signature) for each in functions if is_kept(each) for signature in each.signatures}
+
+def score(scores, judgments):
+    succeeds("score", scores, "--judgments", judgments, "--json")
+
+score(*sys.argv[1:3])
+assert kept() == set()
+runpy.run_module("relstudy.analysis.precompile", run_name="__main__")
+ahead = kept()
+assert len(ahead) > 8
+score(*sys.argv[3:])
+assert kept() == ahead
+"""
+
+
+def _run(program: str, *arguments: Path, **places: Path) -> None:
+    environment = {**os.environ, **{name: str(path) for name, path in places.items()}, "PYTHONPATH": str(ROOT)}
+    subprocess.run([sys.executable, "-c", program, *arguments], check=True, env=environment)
 
 
 def _several(folder: Path, times: int) -> Path:
@@ -31,13 +52,10 @@ def _several(folder: Path, times: int) -> Path:
 
 @pytest.mark.slow
 def test_a_first_score_compiles_nothing_of_few_pairs_nor_after_compiling_ahead(tmp_path: Path) -> None:
-    tables = [str(EXAMPLE / "scores" / "gift.csv"), "--judgments", str(EXAMPLE / "judgments.csv")]
-    assert _ran(tmp_path, "relstudy", "score", *tables, "--json") == set()
-    ahead = _ran(tmp_path, "relstudy.analysis.precompile")
-    assert len(ahead) > 8
+    """What a process has called of what is kept is compared, so that other tests' machine code serves here too."""
     many = _several(tmp_path, 4)
-    tables = [str(many / "gift.csv"), "--judgments", str(many / "judgments.csv")]
-    assert _ran(tmp_path, "relstudy", "score", *tables, "--json") == ahead
+    few = [EXAMPLE / "scores" / "gift.csv", EXAMPLE / "judgments.csv"]
+    _run(PROGRAM, *few, many / "gift.csv", many / "judgments.csv")
 
 
 @pytest.mark.slow
@@ -47,7 +65,8 @@ def test_a_function_is_kept_once_it_was_compiled(tmp_path: Path) -> None:
         "import numpy as np;"
         "sums, spearman = kernels.sums.machine(), kernels.spearman.machine();"
         "before = is_kept(sums); sums(np.ones((1, 2)), np.ones((2, 1)), 0, 1);"
-        "assert (before, is_kept(sums), is_kept(spearman)) == (False, True, False)"
+        "read = sum(sums.stats.cache_hits.values());"
+        "assert (before, read, is_kept(sums), is_kept(spearman)) == ({0}, {0}, True, False)"
     )
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
-    subprocess.run([sys.executable, "-c", program], check=True, env=environment)
+    for kept in (False, True):
+        _run(program.format(kept), NUMBA_CACHE_DIR=tmp_path)
