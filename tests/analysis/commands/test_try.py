@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import shlex
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ import pytest
 from click.testing import Result
 
 from tests.commands import relstudy, succeeds
-from tests.places import EXAMPLE, ROOT
+from tests.places import EXAMPLE
 
 QUERIES, RESULTS = 8, 6
 
@@ -59,19 +58,27 @@ def tried(*words: str, typed: str | None = None) -> Result:
 
 
 def made_again(folder: Path) -> dict[str, bytes]:
-    """The figures that the commands of a try give when a shell runs them, in an empty folder but for what they read."""
+    """The figures that the commands of a try give when a shell runs them, in an empty folder but for what they read.
+
+    The shell's `relstudy` only notes where it was called and with what; this process runs that.
+    """
     bin_folder = folder.parent / "bin"
     bin_folder.mkdir(exist_ok=True)
-    (bin_folder / "relstudy").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m relstudy "$@"\n')
+    typed = bin_folder / "typed"
+    typed.unlink(missing_ok=True)
+    (bin_folder / "relstudy").write_text(f'#!/bin/sh\nprintf "%s\\0" "$PWD" "$@" >> {typed}\necho >> {typed}\n')
     (bin_folder / "relstudy").chmod(0o755)
-    path = f"{bin_folder}{os.pathsep}{os.environ['PATH']}"
-    environment = {**os.environ, "PATH": path, "PYTHONPATH": str(ROOT)}
+    environment = {**os.environ, "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
     script = folder / "commands.sh"
     kept = script.read_text()
     shutil.rmtree(folder)
     folder.mkdir()
     script.write_text(kept)
     subprocess.run(["sh", str(script)], check=True, env=environment, cwd="/", capture_output=True)
+    for line in typed.read_text().splitlines():
+        place, *words = line.split("\0")[:-1]
+        with contextlib.chdir(place):
+            succeeds(*words)
     return figures(folder)
 
 
