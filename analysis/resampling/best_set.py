@@ -245,11 +245,12 @@ def ranks_of(paired: PairedStatistics, level: float = 0.95) -> Ranks:
 
 def _different(drawn: np.ndarray) -> np.ndarray:
     """How many of each row and those below it differ, int [rows]."""
-    if not len(drawn):
-        return np.empty(0, dtype=np.int64)
-    _, last = np.unique(drawn[::-1].round(6), axis=0, return_index=True)
-    is_new = np.isin(np.arange(len(drawn)), last)
-    return np.cumsum(is_new)[::-1]
+    seen: set[bytes] = set()
+    numbers = []
+    for row in drawn[::-1].round(6) + 0.0:  # one zero: -0.0 has other bytes
+        seen.add(row.tobytes())
+        numbers.append(len(seen))
+    return np.array(numbers[::-1], dtype=np.int64)
 
 
 def _tail_of_maximum(drawn: np.ndarray, level: float, moved: int = 0) -> float:
