@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from itertools import combinations, permutations
 from pathlib import Path
 from typing import Literal
@@ -350,6 +351,7 @@ def test_the_json_holds_every_rank_and_every_sentence() -> None:
     assert set(content) >= {"headline", "best", "choice", "advice", "quality", "unknown", "settling", "parting"}
 
 
+@cache
 def of_example(*systems: str) -> rs.Scores:
     """data/example scored with some of its systems, whose scores are not mapped."""
     files = {name: EXAMPLE / "scores" / f"{name}.csv" for name in systems}
@@ -358,12 +360,12 @@ def of_example(*systems: str) -> rs.Scores:
 
 @pytest.mark.slow
 def test_what_is_said_of_two_systems_does_not_depend_on_who_else_is_scored() -> None:
-    """Over all subsets of data/example. A system that another is ahead of stays among the best only near the bound."""
+    """Over couples and fours of data/example. A system that another is ahead of is of the best only near the bound."""
     names = ("keywords", "gift", "gift-texture", "gift-colour", "simplicity")
     result = of_example(*names)
     whole = result.verdict.standings
     near = set()
-    for number in (2, 3, 4):
+    for number in (2, 4):
         for chosen in combinations(names, number):
             part = of_example(*chosen).verdict.standings
             for a, b in permutations(chosen, 2):
@@ -379,13 +381,8 @@ def test_what_is_said_of_two_systems_does_not_depend_on_who_else_is_scored() -> 
 
 @pytest.mark.slow
 def test_with_two_systems_the_verdict_is_the_interval_of_their_difference() -> None:
-    for chosen in (("keywords", "gift"), ("gift", "gift-texture"), ("simplicity", "gift-colour")):
-        result = rs.score(
-            {name: EXAMPLE / "scores" / f"{name}.csv" for name in chosen},
-            EXAMPLE / "judgments.csv",
-            method="none",
-            replicates=200,
-        )
+    for chosen in (("keywords", "gift"), ("gift", "gift-texture"), ("gift-colour", "simplicity")):
+        result = of_example(*chosen)
         (difference,) = (each for each in result.result.comparisons if each.index == "same_query")
         apart = difference.difference.low * difference.difference.high > 0  # type: ignore[operator]
         assert (len(result.verdict.standings.best) == 1) == apart
