@@ -112,16 +112,20 @@ def test_the_best_order_has_as_many_results_of_each_gain_as_the_sample_stands_fo
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "apart"), [("nDCG@20", 0.12), ("R@20", 0.12), ("AP", 0.15)])
 def test_an_error_of_a_ratio_is_near_the_spread_of_samples(name: str, apart: float) -> None:
-    """1,500 draws of 40 of 120 results; their spread is known to 2 %, and the jackknife of AP is 8 to 13 % above it."""
+    """1,500 draws of 40 of 120 results; their spread is known to 2 %, and the jackknife of AP is 8 to 13 % above it.
+
+    The error of every fifth is computed, which varies little: the root of their mean square is known to 1 %.
+    """
     random = np.random.default_rng(5)
     gain = random.choice([0.0, 0, 0, 1, 2], 120)
     values, errors = [], []
-    for _ in range(1500):
+    for number in range(1500):
         drawn = random.choice(120, 40, replace=False)
         one = gain[drawn]
         sample = SampledList(drawn + 1, one, (one >= 1) * 1.0, np.full(40, 1 / 3), 120)
         values.append(estimated(name, sample))
-        errors.append(error_of_drawing(name, sample) ** 2)
+        if number % 5 == 0:
+            errors.append(error_of_drawing(name, sample) ** 2)
     assert np.sqrt(np.mean(errors)) == pytest.approx(np.std(values), rel=apart)
 
 
