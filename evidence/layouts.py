@@ -84,11 +84,16 @@ def changes() -> dict[str, Callable[[bytes, str], bytes]]:
     }  # fmt: skip
 
 
-def after(change: Callable[[bytes, str], bytes], layout: Layout, separator: str) -> str:
-    """What becomes of a table that tells what it is."""
+def meaning(layout: Layout) -> set[str]:
+    """The rows that the command of a table reads before anything happens to it."""
     path = Path(layout.file)
     path.write_bytes(layout.text.encode())
-    before = {str(row) for row in rows_by(inspect_file(path).command or "")}
+    return {str(row) for row in rows_by(inspect_file(path).command or "")}
+
+
+def after(change: Callable[[bytes, str], bytes], layout: Layout, separator: str, before: set[str]) -> str:
+    """What becomes of a table that tells what it is."""
+    path = Path(layout.file)
     path.write_bytes(change(layout.text.encode(), separator))
     try:
         finding = inspect_file(path)
@@ -107,10 +112,11 @@ def print_changed(each: int) -> None:
         if layout.says == "right" and Path(layout.file).suffix in SEPARATORS and "title" not in layout.name
         and not layout.name.startswith(("TREC", "MS MARCO", "WANDS"))
     ][::each]  # fmt: skip
+    known = [(*table, meaning(table[0])) for table in tables]
     print(f"\n## What happens on the way\n\n{len(tables)} of the tables that are right, each changed in one way.\n")
     print(f"| change | {' | '.join(outcomes)} |\n|---|{'---|' * len(outcomes)}")
     for name, change in changes().items():
-        counted = Counter(after(change, layout, separator) for layout, separator in tables)
+        counted = Counter(after(change, *table) for table in known)
         print(f"| {name} | {' | '.join(str(counted[each]) for each in outcomes)} |")
 
 

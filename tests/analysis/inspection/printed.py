@@ -5,10 +5,11 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from relstudy.analysis.inspection.finding import Inspection
-from relstudy.calibration.preferences import read_preferences
+from relstudy.calibration.preferences import read_couples
 from relstudy.calibration.tables.judgments import read_judgments
 from relstudy.calibration.tables.ratings import read_ratings
 from relstudy.common.tables.meaning.reading import Reading
@@ -39,7 +40,10 @@ def frame_by(command: str) -> pd.DataFrame:
         return read_results([Path(words[2])]).rows[["system", "query", "text"]]
     reading = Reading.typed(**stated)
     if words[1:3] == ["calibrate", "preferences"]:
-        return read_preferences(words[3], reading=reading).judgments.frame[["query_id", "result_id"]]
+        found = read_couples(words[3], reading=reading)  # what they say of the results takes a fit
+        right = np.where(found.left == found.first, found.second, found.first)
+        both = {"query_id": np.r_[found.query, found.query], "result_id": np.r_[found.left, right]}
+        return pd.DataFrame(both).drop_duplicates()
     if words[1] == "calibrate":
         rated = read_ratings(words[2], reading=reading, trust_raters=True).frame
         return rated[["rater_id", "query_id", "result_id", "rating"]]

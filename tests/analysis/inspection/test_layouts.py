@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from evidence import layouts as script
 from relstudy.analysis.inspection.files import inspect_file
 from tests.analysis.inspection.corpus import LAYOUTS
 from tests.analysis.inspection.layouts import Layout
@@ -65,23 +64,31 @@ def test_where_only_a_person_can_tell_no_command_is_printed_as_the_one(written: 
     assert "next:\n" not in shown.stdout, "none of them is the next one"
 
 
-def printed_by_script(*words: str) -> str:
-    done = subprocess.run(
-        [sys.executable, ROOT / "evidence" / "layouts.py", *words], capture_output=True, text=True, check=True,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
-    return done.stdout
+Printed = Callable[..., str]
+
+
+@pytest.fixture
+def printed_by_script(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Printed:
+    """What evidence/layouts.py prints, called with some words."""
+
+    def printed(*words: str) -> str:
+        monkeypatch.chdir(ROOT)  # the script leaves it, and the next test is to begin where this one did
+        monkeypatch.setattr("sys.argv", ["layouts.py", *words])
+        script.main()
+        return capsys.readouterr().out
+
+    return printed
 
 
 @pytest.mark.slow
-def test_what_happens_on_the_way_changes_no_meaning() -> None:
+def test_what_happens_on_the_way_changes_no_meaning(printed_by_script: Printed) -> None:
     rows = [line.split(" | ") for line in printed_by_script("--changed", "--each", "30").splitlines() if " | " in line]
     assert len(rows) > 15 and rows[0][-1] == "another meaning |"
     assert [row[0] for row in rows[1:] if row[-1] != "0 |"] == []
 
 
 @pytest.mark.slow
-def test_the_page_of_layouts_is_what_its_script_prints_and_names_none_wrong() -> None:
+def test_the_page_of_layouts_is_what_its_script_prints_and_names_none_wrong(printed_by_script: Printed) -> None:
     """Of each table the page has what inspect says of it now."""
     page = (ROOT / "docs" / "evidence" / "layouts.md").read_text(encoding="utf-8")
     done = printed_by_script()
