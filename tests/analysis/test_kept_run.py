@@ -27,13 +27,19 @@ OPTIONS = ScoringOptions(replicates=40, method="none")
 AS_KEPT = "The figures are those that `relstudy score` kept in scored.json: nothing they rest on changed."
 
 
-@pytest.fixture
-def study(tmp_path: Path) -> Path:
-    """A copy of the example with two systems, and its run kept."""
-    folder = tmp_path / "study"
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The example with two systems, and its run kept."""
+    folder = tmp_path_factory.mktemp("kept") / "study"
     shutil.copytree(EXAMPLE, folder, ignore=shutil.ignore_patterns("mappings", "simplicity.csv", "gift-*"))
     assert next_command(run("score", folder, *FEW)) == ["report", str(folder), "--method", "none", "--replicates", "40"]
     return folder
+
+
+@pytest.fixture
+def study(kept: Path, tmp_path: Path) -> Path:
+    """A copy of it, as somebody moves a study."""
+    return Path(shutil.copytree(kept, tmp_path / "study"))
 
 
 def next_command(printed: str) -> list[str]:
