@@ -83,8 +83,9 @@ def test_the_command_writes_the_same_files_and_says_the_same(judged: Path, tmp_p
         assert (tmp_path / "here" / file).read_bytes() == (tmp_path / "dask" / file).read_bytes()
 
 
-def test_within_on_cluster_a_notebook_has_the_same_figures(judged: Path) -> None:
+def test_within_on_cluster_a_notebook_has_the_same_figures(judged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("distributed", reason="needs the extra `dask`")
+    monkeypatch.setattr("os.cpu_count", lambda: 1)  # the command's test has a worker for each processor
     systems = {name: str(EXAMPLE / "scores" / f"{name}.csv") for name in ("gift", "keywords")}
     alone = rs.score(systems, judged / "judgments.csv", replicates=100)
     with rs.on_cluster():
