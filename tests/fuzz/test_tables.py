@@ -10,7 +10,6 @@ import math
 import re
 import shlex
 import shutil
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +18,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from relstudy.analysis.planning.options import PlanOptions
-from relstudy.analysis.planning.power import Progress, simulate
-from relstudy.analysis.planning.simulated_studies import StudySource
 from tests.fuzz import plain
 from tests.fuzz.ending import changed, fuzzed, keeping, mutations, printed, run
 from tests.fuzz.excerpts import Excerpt, ratings_of, scored_of
@@ -192,12 +188,7 @@ def test_inspect(
 
 @pytest.fixture
 def small_studies(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Few studies of few queries with few samples: what a file says is drawn here, not how power is simulated."""
-
-    def few(source: StudySource, queries: int, options: PlanOptions, progress: Progress) -> Any:
-        return simulate(source, queries, replace(options, studies=4), progress)
-
-    monkeypatch.setattr("relstudy.analysis.planning.power.simulate", few)
+    """Studies of few queries with few bootstrap samples: what a file says is drawn here, not how power is simulated."""
     for module in ("route", "simulated_studies"):
         monkeypatch.setattr(f"relstudy.analysis.planning.{module}.REPLICATES", 10)
     monkeypatch.setattr("relstudy.analysis.planning.power.FIRST_LOOK", 8)
