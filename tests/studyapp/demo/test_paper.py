@@ -55,6 +55,15 @@ def test_no_more_raters_are_told_than_the_panel_has(panel):
     assert raters_asked(few) == {"binary": 3, "1-9": 3}
 
 
+@pytest.mark.parametrize("by_paradigm", [True, False])
+def test_the_report_of_the_papers_size_tells_paradigms_and_interfaces_apart(monkeypatch, by_paradigm):
+    asked = []
+    monkeypatch.setattr(pipeline, "run_command", lambda *words, show: asked.extend(words))
+    pipeline._report(Path("demo"), [Path("demo/binary")], by_paradigm, Stages(1, quiet=True))
+    paradigms = ["--by", "paradigm"] if by_paradigm else []
+    assert asked == ["report", "demo", *paradigms, "--paper-tables", "--interface", "demo/binary"]
+
+
 @pytest.mark.slow
 def test_other_scales_are_rated_and_calibrated_into_folders_of_their_own(panel, pairs, tmp_path: Path):
     binary = ratings_on(panel, pairs, "binary", 6)

@@ -428,6 +428,7 @@ def test_rows_of_the_recovered_table_follow_from_the_tables_on_disk(finished):
     assert [row.recovered for row in again] == pytest.approx([row.recovered for row in finished.rows[2:4]])
     truth = panel.collection.relevance(list(judgments.query_id), list(judgments.result_id))
     assert again[0].recovered == pytest.approx(np.corrcoef(judgments.judgment, truth)[0, 1], abs=1e-9)
+    assert [row.true for row in again] == [1, 1]  # what the truth correlates with itself
 
 
 @pytest.mark.slow
