@@ -153,12 +153,12 @@ def scoring(study: Path, *files: Path) -> list[str | Path]:
     return ["score", *files, "--judgments", study / "judgments.csv", *mappings, *FEW]
 
 
-WAYS = (by_folder, by_files, by_one_more, by_report, by_python)
-"""The ways to ask which systems of a study are the best."""
+WAYS = (by_folder, by_files, by_one_more, by_python, by_report)
+"""The ways to ask which systems of a study are the best, the dearest last."""
 
 
-def never_two_answers(study: Path, ways: Sequence[Callable[[Path], dict[str, Any]]] = (*WAYS, *reversed(WAYS))) -> None:
-    """Ask in every way, and then in the other order, in one folder, where each leaves what it leaves."""
+def never_two_answers(study: Path, ways: Sequence[Callable[[Path], dict[str, Any]]] = (*WAYS, *WAYS[-2::-1])) -> None:
+    """Ask in every way and back again in one folder, so that each way finds what each other one leaves."""
     answers = []
     for way in ways:
         verdict = way(study)
