@@ -42,8 +42,8 @@ def said(content: dict[str, Any]) -> tuple[list[str], str, float | None, dict[st
 
 def holds_everywhere(study: Path, systems: Sequence[str]) -> None:
     """Hold against each other what every way out of one run says of a study's folder."""
-    page = study / "score.html"
-    content = json.loads(run("score", study, *FEW, "--json", "--report", page))
+    page, saved = study / "score.html", study / "kept.json"
+    content = json.loads(run("score", study, *FEW, "--json", "--report", page, "--save", saved))
     notes, headline, reachable, pairs = said(content)
     assert reachable is not None and notes
     terminal = run("score", study, *FEW, "--verbose")
@@ -64,8 +64,6 @@ def holds_everywhere(study: Path, systems: Sequence[str]) -> None:
         known = f"<dt>{reachable:.2f}</dt><dd>noise ceiling: the best correlation any system could reach"
         assert known in written.read_text(encoding="utf-8")
     assert f"{reachable:.2f}".lstrip("0") in terminal
-    saved = study / "kept.json"
-    run("score", study, *FEW, "--save", saved)
     kept = run_of_comparison(read_comparison(saved)).verdict  # what an archive holds
     ranked = python.verdict.standings
     for name in ("headline", "measure", "choice", "contrary", "dropped", "parting"):
@@ -78,7 +76,7 @@ def holds_everywhere(study: Path, systems: Sequence[str]) -> None:
         name: ranked.rank(name) for name in systems
     }
     if (study / "study.toml").is_file():
-        run("score", study, *FEW, "--save", study / "comparison.json")
+        shutil.copyfile(saved, study / "comparison.json")
         run("archive", study, "-o", study / "packed")
         packed = run_of_comparison(read_comparison(study / "packed" / "comparison.json"))
         by_archive = json.loads(run("score", study / "packed", *FEW, "--json"))
