@@ -103,11 +103,11 @@ def test_of_three_systems_those_clearly_behind_are_not_among_the_best():
     assert set(compared(rows, gave(3, 60)).best) == {"s0", "s1"}
 
 
-@pytest.mark.parametrize("systems", [2, 4])
-def test_equal_systems_are_told_apart_in_no_more_studies_than_stated(systems):
-    draw, studies = np.random.default_rng(systems), 120
+@pytest.mark.parametrize(("systems", "studies", "most"), [(2, 120, 12), (4, 60, 7)])
+def test_equal_systems_are_told_apart_in_no_more_studies_than_stated(systems, studies, most):
+    draw = np.random.default_rng(systems)
     claims = sum(len(study(draw, systems, 30, 8).best) < systems for _ in range(studies))
-    assert claims <= 12  # of a rate of .05, more than 12 of 120 come once in a hundred
+    assert claims <= most  # of a rate of .05, more come once in a hundred times, of .2 in 93 of them and more
 
 
 def test_couples_of_no_two_systems_are_refused():
