@@ -84,7 +84,7 @@ def scored_of(shared: Path) -> list[tuple[Excerpt, Excerpt]]:
     party = party[party["rating"] != ""]
     two = party["query_id"].unique()[:2]
     runs = _of_queries(_read(shared / "haystack_rating_party" / "system_runs.csv"), two)
-    runs = runs[runs["system"].isin(["no-vector", "vector-2"])]
+    runs = runs[runs["system"].isin(["with-vector", "vector-2"])]
     trec = shared / "trec_eval_test"
     run = [line for line in (trec / "results.test").read_text().splitlines() if line.split()[0] in ("301", "302")]
     run = [line for number, line in enumerate(run) if number % 8 == 0]

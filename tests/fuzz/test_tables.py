@@ -216,6 +216,6 @@ def test_plan(
         excerpt = (judged, scores)[turn]
         path = written(folder, judged, [] if turn else changes)[0]
         other = written(folder, scores, changes if turn else [])[0]
-        done = run("plan", "--judgments", path, "--scores", other, "--systems", "no-vector,vector-2", *sizes)
+        done = run("plan", "--judgments", path, "--scores", other, "--systems", "with-vector,vector-2", *sizes)
     if done.exit_code == 0:
         assert all(0 <= point["power"] <= 1 for point in printed(done)["points"])
