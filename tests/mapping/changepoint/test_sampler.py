@@ -118,13 +118,14 @@ def test_the_marginal_likelihood_of_change_points_is_scipys_multivariate_t() -> 
 
 @pytest.mark.slow
 def test_pymcs_density_is_that_of_eq_4_11_to_4_13_with_the_levels_integrated_out() -> None:
+    import pytensor
     from scipy.stats import invgamma, multivariate_normal
 
     rng = np.random.default_rng(0)
     x, y = np.repeat(np.arange(4.0), 3), rng.normal(3, 1, size=12)
     prior = conjugate(4)
-    model = build_model(pool(x, y), prior)
-    density = model.compile_logp(jacobian=False)
+    with pytensor.config.change_flags(mode="FAST_COMPILE"):  # the same graph, for eight points
+        density = build_model(pool(x, y), prior).compile_logp(jacobian=False)
     for cuts in [(), (1,), (0, 2), (0, 1, 2)]:
         for variance in (0.5, 1.7):
             begins = np.isin(np.arange(3), cuts).astype(int)
