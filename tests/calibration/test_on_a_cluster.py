@@ -15,7 +15,7 @@ from tests.places import ROOT
 
 pytestmark = pytest.mark.slow
 RATINGS = ROOT / "data" / "example" / "ratings.csv"
-OTHERS = ("none", "zscore", "pooled", "shrunk", "crossed", "mace")
+OTHERS = ("none", "zscore", "pooled", "shrunk", "crossed", "dawid-skene")
 
 
 def test_the_command_writes_the_same_files_and_says_the_same(tmp_path: Path) -> None:
