@@ -19,6 +19,7 @@ from relstudy.studyapp.cli import main
 from relstudy.studyapp.web.app import create_app
 from tests.analysis.inspection.layouts import by_couple
 from tests.calibration.interfaces import ratings_of
+from tests.docs.plans import in_seconds
 from tests.docs.test_docs import FILES, PAGES, RUN, blocks, run_line
 from tests.places import EXAMPLE, ROOT
 from tests.studyapp.browse import Browser
@@ -111,17 +112,17 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert run(f"backup {study} -o {folder}/backup.db") == 0
     shutil.move(study, folder / AS_RATED)
     ratings_of("1-5", "1-9", "binary").to_csv(folder / "interfaces.csv", index=False)
-    shutil.copytree(EXAMPLE, folder / "data" / "example")
+    example = a_few_queries_of(EXAMPLE, folder / "data" / "example")
     for name in ("photos", "texts"):
         (folder / name).mkdir()
     Image.new("RGB", (16, 12), (20, 120, 200)).save(folder / "photos" / "boat.png")
     (folder / "texts" / "wish.txt").write_text("a boat at sea\n")
     shutil.copytree(folder / "photos", folder / "my-pictures")
-    scores = pd.read_csv(EXAMPLE / "scores" / "keywords.csv", dtype=str)
+    scores = pd.read_csv(example / "scores" / "keywords.csv", dtype=str)
     copies = {"ratings.csv": "ratings.csv", "my-ratings.csv": "ratings.csv", "judgments.csv": "judgments.csv"}
     copies["my-table.csv"] = "ratings.csv"
     for name, source in copies.items():
-        shutil.copy(EXAMPLE / source, folder / name)
+        shutil.copy(example / source, folder / name)
     for name in ("my-scores.csv", "systems.csv"):
         scores.to_csv(folder / name, index=False)
     ranked = scores.assign(zero="Q0", rank="1", tag="mine")[["query_id", "zero", "result_id", "rank", "score", "tag"]]
@@ -129,15 +130,15 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ranked.to_csv(folder / name, sep=" ", header=False, index=False)
     for name in ("old", "bm25", "dense"):
         ranked.assign(tag=name).to_csv(folder / f"{name}.run", sep=" ", header=False, index=False)
-    graded = pd.read_csv(EXAMPLE / "judgments.csv", dtype=str).assign(zero="0")
+    graded = pd.read_csv(example / "judgments.csv", dtype=str).assign(zero="0")
     graded["grade"] = graded["judgment"].astype(float).round().astype(int)
     graded[["query_id", "zero", "result_id", "grade"]].to_csv(folder / "qrels.txt", sep=" ", header=False, index=False)
-    raters = pd.read_csv(EXAMPLE / "ratings.csv", dtype=str)["rater_id"].drop_duplicates().reset_index(drop=True)
+    raters = pd.read_csv(example / "ratings.csv", dtype=str)["rater_id"].drop_duplicates().reset_index(drop=True)
     groups = ["expert" if number % 2 else "layperson" for number in raters.index]
     pd.DataFrame({"rater_id": raters, "entry": "open", "platform_id": "", "group": groups}).to_csv(
         folder / "people.csv", index=False
     )
-    ids = sorted({*pd.read_csv(EXAMPLE / "judgments.csv")[["query_id", "result_id"]].to_numpy().ravel()})
+    ids = sorted({*pd.read_csv(example / "judgments.csv")[["query_id", "result_id"]].to_numpy().ravel()})
     (folder / "ids.txt").write_text("\n".join(ids) + "\n")
     np.save(folder / "embeddings.npy", random.normal(size=(len(ids), 5)))
     for name, count in (("q", 5), ("db", 40)):
@@ -147,6 +148,16 @@ def workplace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     np.save(folder / "yq.npy", np.arange(5))
     np.save(folder / "y.npy", np.arange(40) % 5)
+    return folder
+
+
+def a_few_queries_of(study: Path, folder: Path) -> Path:
+    shutil.copytree(study, folder)
+    kept = pd.read_csv(study / "pairs.csv")["query_id"].unique()[:10]
+    for path in folder.rglob("*.csv"):
+        table = pd.read_csv(path, dtype=str, keep_default_na=False)
+        if "query_id" in table:
+            table[table["query_id"].isin(kept)].to_csv(path, index=False)
     return folder
 
 
@@ -160,6 +171,7 @@ def run(command: str) -> int:
 @pytest.mark.parametrize("page", [page for page in PAGES if shown(page)])
 def test_every_command_that_a_page_shows_runs(page: str, workplace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("DATABASE_URL", raising=False)
+    monkeypatch.setattr("os.cpu_count", lambda: 1)  # so many dask workers; tests/common has more of them
     monkeypatch.chdir(workplace)
     for written in ("links.csv",):  # of another page, over which none is written
         (workplace / written).unlink(missing_ok=True)
@@ -172,8 +184,7 @@ def test_every_command_that_a_page_shows_runs(page: str, workplace: Path, monkey
         if any(line.startswith(start) for start in WHY_NOT):
             continue
         words = line.split("  #")[0]
-        if line.startswith("relstudy plan"):  # of small studies and few, which are simulated as large ones are
-            words = re.sub(r" --(studies|power) [\d.]+", "", words) + " --studies 20 --power 0.2"
+        words = " ".join(in_seconds(words.split(" ")))
         for name, meant in {**STANDS_FOR, **drawn, "RATER": other if "--compare" in line else rater}.items():
             words = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w.])", meant, words)
         further = " --next" in line or " --back" in line  # goes on with what the commands above it made

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from relstudy.studyapp.cli import main
+from tests.docs.plans import in_seconds
 from tests.end_to_end.conftest import BLOCKS, README, Demo, command_lines
 from tests.places import ROOT
 
@@ -60,7 +61,7 @@ def test_every_other_command_block_runs_on_what_the_demo_left(demo: Demo, monkey
     before = page.stat().st_mtime_ns
     for line in lines:
         assert line[0] == "relstudy"
-        result = CliRunner().invoke(main, line[1:], prog_name="relstudy")
+        result = CliRunner().invoke(main, in_seconds(line)[1:], prog_name="relstudy")
         assert result.exit_code == 0, f"{shlex.join(line)}\n{result.output}\n{result.exception!r}"
     assert (demo.workplace / "colour.html").read_text().lstrip().startswith("<!doctype html>")
     assert page.stat().st_mtime_ns > before

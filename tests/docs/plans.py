@@ -1,0 +1,16 @@
+"""Plans that pages show, in seconds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+OWN = ("--studies", "--power", "--correlations")
+EASILY_TOLD = ("--correlations", "0.6,0.4", "--studies", "20", "--power", "0.4")
+
+
+def in_seconds(words: Sequence[str]) -> list[str]:
+    """A command; one that plans does so of small studies and few, still of several sizes."""
+    if list(words[:2]) != ["relstudy", "plan"]:
+        return list(words)
+    stated = [word for before, word in zip(["", *words], words, strict=False) if not {before, word} & {*OWN}]
+    return [*stated, *EASILY_TOLD]
