@@ -91,7 +91,7 @@ def results() -> dict[str, Callable[[], Any]]:
         "fit": lambda: rs.fit(scores, judgments, method="isotonic"),
         "score": lambda: rs.score(scores, judgments, replicates=20),
         "judge": lambda: rs.judge(judgments.rename(columns={"judgment": "rating"}), judgments, replicates=20),
-        "plan": lambda: rs.plan(correlations=(0.7, 0.2), results=10, studies=20),
+        "plan": lambda: rs.plan(correlations=(0.9, 0.1), results=8, studies=20),
         "sample": lambda: rs.sample(items, ["keywords"], queries=3, results=2, base=2),
         "evaluate": lambda: rs.hashing.evaluate(counts),
     }
