@@ -78,7 +78,7 @@ class Plan(Result):
 
         Examples
         --------
-        >>> figure = plan(correlations=(0.7, 0.2), results=10, studies=20).plot()
+        >>> figure = plan(correlations=(0.9, 0.1), results=8, studies=20).plot()
         >>> figure.axes[0].get_ylabel()
         'power'
         """
@@ -133,7 +133,7 @@ def plan(
 
     Examples
     --------
-    >>> plan(correlations=(0.7, 0.2), results=10, studies=20).queries < 40
+    >>> plan(correlations=(0.9, 0.1), results=8, studies=20).queries < 20
     True
     """
     check_arguments(plan, locals())
