@@ -270,7 +270,7 @@ class _Cluster:
                     for number in left
                 }
                 for future in self._as_they_come(list(futures)):
-                    done[futures.pop(future)] = future.result().value
+                    done[futures.pop(future)] = self._fetched(future).value
                     fruitless = 0
                     while given in done:
                         yield done.pop(given)
@@ -323,6 +323,19 @@ class _Cluster:
                 seen = time.monotonic()
             elif time.monotonic() - seen > PATIENCE:
                 raise self._nobody_left()
+
+    def _fetched(self, future: Any) -> Any:
+        """What a future has. dask itself waits for ever where the last worker is lost while it is fetched."""
+        patience = PATIENCE
+        while True:
+            try:
+                return future.result(timeout=patience)
+            except TimeoutError:
+                if future.status == "error":
+                    raise
+                if not self._addresses():
+                    raise self._nobody_left() from None
+                patience *= 2  # it may be large, and on its way
 
     def _wait_for_others(self, fruitless: int) -> None:
         """Wait until there is a worker again, after results or data were lost."""

@@ -85,6 +85,20 @@ def test_all_workers_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         assert "all dask workers" in outcome(address, monkeypatch, worker)
 
 
+def test_the_only_worker_is_lost_with_what_it_has_done(
+    distributed: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """dask hands the work out again and waits for a worker without end, in some runs of the test above."""
+    monkeypatch.setattr(our_cluster, "PATIENCE", 2)
+    with cluster(tmp_path, WORKER) as (address, _, worker), distributed.Client(address) as client:
+        future = client.submit(time.sleep, 0)
+        distributed.wait([future])
+        worker.kill()
+        worker.wait()
+        with pytest.raises(RelstudyError, match="all dask workers"):
+            our_cluster._Cluster(client, address)._fetched(future)
+
+
 def test_the_scheduler_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with cluster(tmp_path, WORKER) as (address, scheduler, _):
         assert "was lost" in outcome(address, monkeypatch, scheduler)
