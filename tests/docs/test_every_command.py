@@ -183,8 +183,7 @@ def test_every_command_that_a_page_shows_runs(page: str, workplace: Path, monkey
     for line in shown(page):
         if any(line.startswith(start) for start in WHY_NOT):
             continue
-        words = line.split("  #")[0]
-        words = " ".join(in_seconds(words.split(" ")))
+        words = " ".join(in_seconds(line.split("  #")[0].split()))
         for name, meant in {**STANDS_FOR, **drawn, "RATER": other if "--compare" in line else rater}.items():
             words = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w.])", meant, words)
         further = " --next" in line or " --back" in line  # goes on with what the commands above it made
