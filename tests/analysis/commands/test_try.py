@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -66,7 +67,8 @@ def made_again(folder: Path) -> dict[str, bytes]:
     bin_folder.mkdir(exist_ok=True)
     typed = bin_folder / "typed"
     typed.unlink(missing_ok=True)
-    (bin_folder / "relstudy").write_text(f'#!/bin/sh\nprintf "%s\\0" "$PWD" "$@" >> {typed}\necho >> {typed}\n')
+    to = shlex.quote(str(typed))
+    (bin_folder / "relstudy").write_text(f'#!/bin/sh\nprintf "%s\\0" "$PWD" "$@" >> {to}\necho >> {to}\n')
     (bin_folder / "relstudy").chmod(0o755)
     environment = {**os.environ, "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}"}
     script = folder / "commands.sh"

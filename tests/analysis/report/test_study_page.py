@@ -269,7 +269,7 @@ def test_the_command_writes_the_page_and_every_table_as_csv_and_latex(study: Pat
 
 @pytest.mark.laid_out
 def test_the_same_study_gives_the_same_page_byte_for_byte(study: Path) -> None:
-    for name in ("gift-colour", "gift-texture", "simplicity"):
+    for name in ("gift-texture", "simplicity"):  # three have a matrix of differences, as five have
         (study / "scores" / f"{name}.csv").unlink()
     arguments = [str(study), "--replicates", "100", "--out"]
     for name in ("one", "two"):
