@@ -22,7 +22,7 @@ from relstudy.common.runtime.files import replacing
 from relstudy.common.tables.checked_table import Checked, stripped
 from relstudy.common.tables.column_names import under_own_names
 from relstudy.common.tables.formats.dataframe_libraries import run_of_library
-from relstudy.common.tables.formats.file_kind import RUN_ENDINGS, file_part, kind_of, kind_of_name
+from relstudy.common.tables.formats.file_kind import RUN_ENDINGS, file_kind, file_part
 from relstudy.common.tables.formats.table_files import read_table, write_table
 from relstudy.common.tables.meaning.inclusion_probabilities import PAIR
 from relstudy.common.tables.meaning.reading import PLAIN, Reading, percentages, without_percent_signs
@@ -69,11 +69,11 @@ def read_scores(
         naming the row of every score that is not a finite number and of every pair with two scores in one system
     """
     file = os.fspath(path)
-    if kind_of_name(file) or kind_of(file, content := read_bytes(path)) != "run":
+    if file_kind(file) != "run":
         table = check_scores(read_table(path), leave_out=leave_out, only=only, reading=reading)
         unnamed = table.systems == ["score"] and name_of(file) != ""
         return replace(table.named(name_of(file), file), notes=table.notes) if unnamed else table
-    frame = parse_run(content, file)
+    frame = parse_run(read_bytes(file), file)
     if system is not None:
         frame["system"] = system
     chosen = SystemChoice(file, leave_out, only)
