@@ -74,6 +74,7 @@ class Browser:
         self.environ = environ
         self.address = ""
         self.response: TestResponse | None = None
+        self.parsed: tuple[TestResponse | None, Page] | None = None
 
     def get(self, address: str) -> Page:
         self.response = self.client.get(address, follow_redirects=True, environ_overrides=self.environ)
@@ -97,7 +98,10 @@ class Browser:
 
     @property
     def page(self) -> Page:
-        return Page(self.html)
+        """The page shown, which is parsed once."""
+        if self.parsed is None or self.parsed[0] is not self.response:
+            self.parsed = self.response, Page(self.html)
+        return self.parsed[1]
 
     @property
     def cookie(self) -> str:
