@@ -83,7 +83,7 @@ def tables() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
 def results() -> dict[str, Callable[[], Any]]:
     ratings, judgments, scores = tables()
     codes = np.array([[0, 0], [0, 1], [1, 1]])
-    counts = rs.hashing.count(codes, codes, ["a", "b", "a"], ["a", "b", "a"])
+    labels = ["a", "b", "a"]
     items = pd.DataFrame({"item_id": list("abcdef"), "text": "words", "keywords": ["sky", "sea"] * 3})
     return {
         "calibrate": lambda: rs.calibrate(ratings),
@@ -93,7 +93,7 @@ def results() -> dict[str, Callable[[], Any]]:
         "judge": lambda: rs.judge(judgments.rename(columns={"judgment": "rating"}), judgments, replicates=20),
         "plan": lambda: rs.plan(correlations=(0.9, 0.1), results=8, studies=20),
         "sample": lambda: rs.sample(items, ["keywords"], queries=3, results=2, base=2),
-        "evaluate": lambda: rs.hashing.evaluate(counts),
+        "evaluate": lambda: rs.hashing.evaluate(rs.hashing.count(codes, codes, labels, labels)),
     }
 
 
