@@ -69,12 +69,13 @@ class Page(HTMLParser):
 class Browser:
     """One person's browser at the app."""
 
+    parsed: tuple[TestResponse | None, Page] | None = None
+
     def __init__(self, app: Flask, **environ: str) -> None:
         self.client = app.test_client()
         self.environ = environ
         self.address = ""
         self.response: TestResponse | None = None
-        self.parsed: tuple[TestResponse | None, Page] | None = None
 
     def get(self, address: str) -> Page:
         self.response = self.client.get(address, follow_redirects=True, environ_overrides=self.environ)
