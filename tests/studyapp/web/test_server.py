@@ -130,8 +130,8 @@ def test_a_worker_may_end_what_it_does_before_the_server_stops(number: signal.Si
         assert parent.stdout is not None and parent.stdout.readline() == "working\n"
     finally:
         os.killpg(parent.pid, number) if number == signal.SIGHUP else parent.terminate()
-        told, _ = parent.communicate(timeout=30)
-    assert told == "ended\n" and parent.returncode == 0
+        told, errors = parent.communicate(timeout=30)
+    assert told == "ended\n" and parent.returncode == 0, errors
 
 
 def test_nohup_keeps_a_server_that_outlives_its_terminal() -> None:
@@ -144,8 +144,8 @@ def test_nohup_keeps_a_server_that_outlives_its_terminal() -> None:
             parent.wait(0.3)
     finally:
         parent.terminate()
-        told, _ = parent.communicate(timeout=30)
-    assert told == "ended\n" and parent.returncode == 0
+        told, errors = parent.communicate(timeout=30)
+    assert told == "ended\n" and parent.returncode == 0, errors
 
 
 def test_a_worker_that_falls_is_replaced_by_one_that_serves_the_same_study(tmp_path: Path) -> None:
